@@ -3,6 +3,7 @@ import { type Client, clientNames, defaultServerName } from '../../services/cont
 import { textOf, withPreloading } from '../../services/contracts/clients/snippet.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { parseName } from '../../services/contracts/names.ts';
+import { shellWord } from '../../services/contracts/shell-word.ts';
 import { status } from '../../stack/operations/status.ts';
 import { environment, type SharedFlags, SvcCommand, workspaceFlag } from '../command.ts';
 import { chooseClient } from '../connect/choose-client.ts';
@@ -15,7 +16,6 @@ import { installationOf, type Tenancy, tenancyOf } from '../objects/platform.ts'
 import { fetchRoles, roleNamed } from '../objects/roles.ts';
 import { fetchSkills, skillNamed } from '../objects/skills.ts';
 import { choice } from '../typed/how-it-runs.ts';
-import { shellWord } from '../typed/shell-word.ts';
 
 const severalFlag = { multiple: true, multipleNonGreedy: true } as const;
 const scopes = ['user', 'project'] as const;

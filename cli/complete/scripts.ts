@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { shellWord } from '../typed/shell-word.ts';
+import { shellWord } from '../../services/contracts/shell-word.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];

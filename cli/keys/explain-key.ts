@@ -1,5 +1,6 @@
 import type { KeyDisclosure } from '../../services/contracts/key-disclosure.ts';
 import { describeRefusal, type RuleRefusal, refusalOf } from '../../services/contracts/tool-rules.ts';
+import { shellWord } from '../../services/contracts/shell-word.ts';
 import type { Key } from '../objects/keys.ts';
 import { limitsOf, ruledTool } from '../objects/role-limits.ts';
 import type { Role } from '../objects/roles.ts';
@@ -7,7 +8,6 @@ import type { McpServer } from '../objects/servers.ts';
 import type { Skill } from '../objects/skills.ts';
 import type { WorkspaceTool } from '../objects/tool-list-size.ts';
 import { isoOrNull } from '../output/times-and-sizes.ts';
-import { shellWord } from '../typed/shell-word.ts';
 
 /** All that decides what an agent with a key can use. */
 export interface KeySituation {

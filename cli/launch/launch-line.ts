@@ -1,4 +1,4 @@
-import { shellWord } from '../typed/shell-word.ts';
+import { shellWord } from '../../services/contracts/shell-word.ts';
 
 /** The words of `svc server add` and `update`, split at `--` into those for svc and the command of the MCP server. */
 export interface LaunchWords {

@@ -1,6 +1,6 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 import { findSecretWord } from '../../services/contracts/secret-words.ts';
-import { shellWord } from '../typed/shell-word.ts';
+import { shellWord } from '../../services/contracts/shell-word.ts';
 import { dockerForm, foreignForm } from './foreign-forms.ts';
 import { type LaunchVerb, type LaunchWords, launchLine } from './launch-line.ts';
 

@@ -1,5 +1,5 @@
+import { shellWord } from '../../services/contracts/shell-word.ts';
 import type { McpServer, Tool } from '../objects/servers.ts';
-import { shellWord } from '../typed/shell-word.ts';
 import { reasonsOf, shownStatus } from './reason.ts';
 import { details, facts, spare, table } from './table.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,20 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { busInside } from '../../services/contracts/runtime-hand-over.ts';
 import type { Definition } from '../../stack/settings/definition.ts';
-import { isLoopbackServer } from '../../stack/settings/public-bus.ts';
 import type { Installation } from '../../stack/state/installation.ts';
 
 /** Refuses an embedded bus: a runtime registered for it could never connect. */
 export function requireBusForOthers({ topology }: Definition): void {
   if (topology === 'distributed') return;
-  throw new SvcError(
-    'unsupported',
-    'Other machines cannot reach the bus of this installation: with topology embedded it runs inside one process. Nothing was registered.',
-    {
-      hint: 'Runtimes on other machines need NATS. Move the installation to it, with all data: svc move --to distributed',
-    },
-  );
+  throw new SvcError('unsupported', `${busInside.message} Nothing was registered.`, { hint: busInside.hint });
 }
 
 /** The platform started before svc.yaml set a bus for other machines. */
@@ -45,13 +39,4 @@ export function authorityOf({ dir }: Installation, { bus }: Definition): string 
       },
     );
   }
-}
-
-/** A warning about the bus's addresses, or null. */
-export function warningAbout(servers: readonly string[]): string | null {
-  if (servers.every(isLoopbackServer)) {
-    return `${servers.join(', ')} is a loopback address, which other machines cannot reach. Set bus.public in svc.yaml and run svc up.`;
-  }
-  const open = servers.filter((server) => !server.startsWith('tls://') && !isLoopbackServer(server));
-  return open.length === 0 ? null : `${open.join(', ')} has no TLS: the key of the runtime can be read on the network.`;
 }

@@ -1,8 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { shellWord } from '../../services/contracts/shell-word.ts';
 import { formatMode } from '../../stack/state/file-access.ts';
-import { shellWord } from '../typed/shell-word.ts';
 
 /** Refuses a file that cannot be written or exists already, before the key is created. */
 export function checkPrivateFile(flag: string, file: string, mayReplace: boolean): void {

@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path';
+import { shellWord } from '../../services/contracts/shell-word.ts';
 import { findInstallation, type Installation } from '../../stack/state/installation.ts';
-import { shellWord } from '../typed/shell-word.ts';
 
 export interface Typed {
   readonly installation: Installation;

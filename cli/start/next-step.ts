@@ -1,9 +1,9 @@
+import { shellWord } from '../../services/contracts/shell-word.ts';
 import { connectToBackend } from '../../stack/client/backend-client.ts';
 import { keysQuery, rolesQuery, skillsQuery, workspaceQuery } from '../../stack/client/generated/operations.ts';
 import type { Status } from '../../stack/lifecycle/platform-status.ts';
 import type { Installation } from '../../stack/state/installation.ts';
 import { firstWorkspace, workspaceInUse } from '../../stack/state/workspace-in-use.ts';
-import { shellWord } from '../typed/shell-word.ts';
 
 /** A platform without MCP servers offers no tools yet. */
 const firstServer = 'server add everything -- npx -y @modelcontextprotocol/server-everything';

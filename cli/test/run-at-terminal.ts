@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
+import { shellWord } from '../../services/contracts/shell-word.ts';
 import { findProgram } from '../../stack/machine/find-program.ts';
-import { shellWord } from '../typed/shell-word.ts';
 import { svcFile } from './run-svc.ts';
 
 /** `script` of util-linux, which gives a program a terminal. The one of macOS takes other arguments. */

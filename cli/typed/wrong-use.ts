@@ -4,7 +4,7 @@ import { CLIError } from '@oclif/core/errors';
 import { z } from 'zod';
 import { nearest } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { shellWord } from './shell-word.ts';
+import { shellWord } from '../../services/contracts/shell-word.ts';
 import { usageOf } from './usage.ts';
 
 /** The fields of oclif's errors about the words that it read. */

@@ -7,8 +7,6 @@ import type { VerifyAgentToken, VerifyOperatorToken } from './tokens/verify-toke
 
 /** All dependencies of the backend, built once. Functions name the parts they need: `WithGraph & WithBus`. */
 export interface Backend extends GraphqlNeeds, WithProvider {
-  /** Version of the program. */
-  readonly version: string;
   readonly process: ProcessId;
   readonly mailSender: MailSender;
   readonly signingKeys: SigningKeys;

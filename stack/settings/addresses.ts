@@ -1,7 +1,7 @@
+import { isLoopback } from '../../services/contracts/loopback.ts';
 import type { ListenerName } from './choices.ts';
 import { type Definition, hasOneHost, serviceBind } from './definition.ts';
 import { frontPorts, type Ports } from './ports.ts';
-import { isLoopback } from './public-bus.ts';
 
 /** All addresses of the platform: from this machine, and for people, browsers and agents. */
 export interface Addresses {

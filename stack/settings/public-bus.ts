@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { variables } from '../../services/contracts/env/variables.ts';
-import { hostOf } from '../../services/contracts/host-of.ts';
+import { isLoopback, isLoopbackServer } from '../../services/contracts/loopback.ts';
 import type { TlsFiles } from './certificate.ts';
 import { fields } from './rules.ts';
 
@@ -65,14 +65,4 @@ function openAddressOf({ servers, bind, tls }: PublicBus): string | undefined {
   if (tls !== null) return undefined;
   const open = servers.filter((address) => !address.startsWith('tls:') && !isLoopbackServer(address));
   return [...open, ...(isLoopback(bind) ? [] : [bind])][0];
-}
-
-/** Whether the host of an address is on this machine only. */
-export function isLoopbackServer(address: string): boolean {
-  return isLoopback(hostOf(address));
-}
-
-/** Whether a listener on this host is reachable from this machine only. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }

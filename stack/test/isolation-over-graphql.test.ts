@@ -128,6 +128,8 @@ const untried: readonly RegExp[] = [
   /^Mutation\.\w+\(workspace\)$/,
   // Roles are compared with those of the skills of A: in a test below.
   /^Workspace\.skills\(role\)$/,
+  // The same for the runtimes of the MCP servers of A.
+  /^Workspace\.mcpServers\(runtime\)$/,
   // Arguments of every list are tested below, with every list.
   /^(Query\.workspaces|Workspace\.\w+|McpServer\.tools)\((after|search)\)$/,
   // Operations for operators only: services/backend/test/rights.test.ts.
@@ -217,6 +219,14 @@ describe('over GraphQL', () => {
   test('a filter by a role of B finds nothing', async () => {
     const { data, code, text } = await ask(`{ ${within(`skills(role: "${b.same.role}") { nodes { id } }`)} }`);
     expect([code, data.workspace.skills.nodes]).toEqual([null, []]);
+    expectNothingOf(b, text);
+  });
+
+  test('a filter by a runtime of B finds nothing', async () => {
+    const { data, code, text } = await ask(
+      `{ ${within(`mcpServers(runtime: "${b.same.runtime}") { nodes { id } }`)} }`,
+    );
+    expect([code, data.workspace.mcpServers.nodes]).toEqual([null, []]);
     expectNothingOf(b, text);
   });
 

@@ -3,16 +3,6 @@ import { basename, dirname, join, resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { toSvcError } from '../../../services/contracts/errors.ts';
-import { registerRuntimeMutation } from '../../../stack/client/generated/operations.ts';
-import { ownVersion } from '../../../stack/machine/version.ts';
-import { readDefinition } from '../../../stack/settings/check.ts';
-import { writeDurably } from '../../../stack/state/durable-file.ts';
-import { fileFailure } from '../../../stack/state/file-failure.ts';
-import { SvcCommand, workspaceFlag } from '../../command.ts';
-import { installationOf, tenancyOf } from '../../objects/platform.ts';
-import type { Terminal } from '../../output/terminal.ts';
-import { isoOrNull } from '../../output/times-and-sizes.ts';
-import { authorityOf, noBusYet, requireBusForOthers, warningAbout } from '../../runtime-elsewhere/bus-for-others.ts';
 import {
   dockerCommand,
   envText,
@@ -22,8 +12,19 @@ import {
   pastedBlock,
   startAgain,
   systemdUnit,
+  warningAbout,
   wordOf,
-} from '../../runtime-elsewhere/hand-over.ts';
+} from '../../../services/contracts/runtime-hand-over.ts';
+import { registerRuntimeMutation } from '../../../stack/client/generated/operations.ts';
+import { ownVersion } from '../../../stack/machine/version.ts';
+import { readDefinition } from '../../../stack/settings/check.ts';
+import { writeDurably } from '../../../stack/state/durable-file.ts';
+import { fileFailure } from '../../../stack/state/file-failure.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { installationOf, tenancyOf } from '../../objects/platform.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { isoOrNull } from '../../output/times-and-sizes.ts';
+import { authorityOf, noBusYet, requireBusForOthers } from '../../runtime-elsewhere/bus-for-others.ts';
 import { checkPrivateFile, exposure } from '../../runtime-elsewhere/private-file.ts';
 
 export default class RuntimeRegister extends SvcCommand {

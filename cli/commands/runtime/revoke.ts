@@ -1,13 +1,13 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { shellWord } from '../../../services/contracts/shell-word.ts';
 import { revokeRuntimeMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { requireConsent } from '../../consent.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 import { fetchRuntimes, type Runtime, runtimeNamed } from '../../objects/runtimes.ts';
 import { boundTo, fetchServers } from '../../objects/servers.ts';
-import { shellWord } from '../../typed/shell-word.ts';
 
 export default class RuntimeRevoke extends SvcCommand {
   static override summary = 'Revoke a runtime. Its keys are refused and its connections end at once.';

@@ -1,11 +1,11 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { memberRoles } from '../../../services/contracts/member-roles.ts';
+import { shellWord } from '../../../services/contracts/shell-word.ts';
 import { addMemberMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { parseMemberRole } from '../../objects/members.ts';
 import { tenancyOf } from '../../objects/platform.ts';
-import { shellWord } from '../../typed/shell-word.ts';
 
 export default class UserCreate extends SvcCommand {
   static override summary = 'Make a person a member of a workspace, with a role.';

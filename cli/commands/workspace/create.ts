@@ -1,11 +1,11 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { shellWord } from '../../../services/contracts/shell-word.ts';
 import { connectToBackend } from '../../../stack/client/backend-client.ts';
 import { createWorkspaceMutation } from '../../../stack/client/generated/operations.ts';
 import { readDefinition } from '../../../stack/settings/check.ts';
 import { SvcCommand } from '../../command.ts';
 import { installationOf } from '../../objects/platform.ts';
-import { shellWord } from '../../typed/shell-word.ts';
 
 export default class WorkspaceCreate extends SvcCommand {
   static override summary = 'Create a workspace. Nothing in it is visible in another one.';

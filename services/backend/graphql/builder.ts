@@ -67,6 +67,7 @@ interface Objects {
     readonly secret: Secret;
     readonly overlapEndsAt: number | null;
     readonly busServers: readonly string[];
+    readonly authority: string | null;
   };
   Mail: MailSummary;
   UsageRow: Node<'usage'>;

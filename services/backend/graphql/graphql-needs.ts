@@ -20,6 +20,8 @@ export interface GraphqlNeeds
     WithMail,
     WithPasswords,
     WithAttempts {
+  /** Version of the program. */
+  readonly version: string;
   readonly verifyToken: VerifyToken;
   readonly changes: ChangeFeed;
 }

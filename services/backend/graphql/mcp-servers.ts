@@ -1,5 +1,5 @@
 import { health, serverStatus } from '../../contracts/bus/messages.ts';
-import { findId, parseId } from '../../contracts/ids.ts';
+import { findId, parseId, type RuntimeId } from '../../contracts/ids.ts';
 import { authors, confinementOf, homeOf } from '../../contracts/sandbox.ts';
 import { findSender } from '../bus/sender.ts';
 import type { Node } from '../graph/graph.ts';
@@ -42,10 +42,16 @@ export function addMcpServers(builder: Builder): void {
   builder.objectFields('Workspace', (t) => ({
     mcpServers: t.field({
       type: 'McpServerPage',
-      args: searchArgs(builder),
-      resolve: async ({ id: anchor }, args, { backend, access }) => {
+      description: 'By name. With a filter, a page may hold fewer than "first" before the last one.',
+      args: {
+        ...searchArgs(builder),
+        runtime: t.arg.id({ description: 'Those that this runtime runs.' }),
+      },
+      resolve: async ({ id: anchor }, args, { backend, access, load }) => {
         await access(anchor, 'read');
-        return await backend.graph.select({ type: 'mcpServer', anchor, orderBy: 'name', ...pageOf(args) });
+        const runtime = args.runtime == null ? null : parseId('runtime', args.runtime);
+        const page = await backend.graph.select({ type: 'mcpServer', anchor, orderBy: 'name', ...pageOf(args) });
+        return runtime === null ? page : { ...page, nodes: await serversOn(runtime, page.nodes, { backend, load }) };
       },
     }),
     mcpServer: t.field({
@@ -60,6 +66,22 @@ export function addMcpServers(builder: Builder): void {
       },
     }),
   }));
+}
+
+/** Those of these MCP servers that a runtime runs. */
+async function serversOn(
+  runtime: RuntimeId,
+  servers: readonly Node<'mcpServer'>[],
+  { backend, load }: Pick<GraphqlContext, 'backend' | 'load'>,
+): Promise<readonly Node<'mcpServer'>[]> {
+  const shared = await runtimesRunning(backend.graph, []);
+  const running = await Promise.all(
+    servers.map(async (server) => {
+      const bound = await load.runtimesOfServer(server, runtimesPerServerMax);
+      return (bound.length > 0 ? bound : shared).some(({ id }) => id === runtime);
+    }),
+  );
+  return servers.filter((_, index) => running[index]);
 }
 
 function addServer(builder: Builder): void {

@@ -5,10 +5,11 @@ import { platformHome } from '../graph/platform-home.ts';
 import { registerSystemKey } from '../keys/system-keys.ts';
 
 import type { LiveProcess } from '../runtimes/processes.ts';
-import { registerRuntime } from '../runtimes/register-runtime.ts';
+import { busServersOf, registerRuntime } from '../runtimes/register-runtime.ts';
 import { revokeRuntime } from '../runtimes/revoke-runtime.ts';
+import { runtimesRunning } from '../servers/bound-runtimes.ts';
 import type { Builder } from './builder.ts';
-import { pageArgs, pageOf } from './paging.ts';
+import { listArgs, listOf, pageArgs, pageOf } from './paging.ts';
 
 export function addRuntimes(builder: Builder): void {
   builder.objectType('Runtime', {
@@ -33,6 +34,13 @@ export function addRuntimes(builder: Builder): void {
         description: 'How its live processes confine MCP servers: none or bwrap.',
         resolve: ({ id }, _args, { backend }) => sandboxesOf(backend.processes.of(id)),
       }),
+      runningCalls: t.int({
+        nullable: true,
+        description:
+          "Calls in progress at its last heartbeats. Null for the platform's own runtime: it serves other workspaces too.",
+        resolve: ({ id, home }, _args, { backend }) =>
+          home === platformHome ? null : backend.processes.of(id).reduce((sum, { inFlight }) => sum + inFlight, 0),
+      }),
     }),
   });
 
@@ -53,6 +61,26 @@ export function addRuntimes(builder: Builder): void {
       },
     }),
   );
+
+  builder.objectFields('Workspace', (t) => ({
+    platformRuntimes: t.field({
+      type: ['Runtime'],
+      description: "The platform's own runtimes, which run the MCP servers that are bound to none.",
+      args: listArgs(builder),
+      resolve: async (workspace, args, { backend, access }) => {
+        await access(workspace.id, 'read');
+        return (await runtimesRunning(backend.graph, [])).slice(0, listOf(args.first));
+      },
+    }),
+    busServers: t.stringList({
+      description:
+        'Addresses of the bus for runtimes on other machines; empty where none can connect. Owner and admin only.',
+      resolve: async (workspace, _args, { backend, access }) => {
+        await access(workspace.id, 'administer');
+        return [...busServersOf(backend)];
+      },
+    }),
+  }));
 
   builder.queryField('platformRuntimes', (t) =>
     t.field({
@@ -77,6 +105,15 @@ function addMutations(builder: Builder): void {
       runtime: t.expose('runtime', { type: 'Runtime' }),
       secret: t.string({ resolve: ({ secret }) => secret.reveal() }),
       busServers: t.stringList({ resolve: ({ busServers }) => [...busServers] }),
+      authority: t.exposeString('authority', {
+        nullable: true,
+        description:
+          'PEM text of the authority that signs the certificate of the bus; null without TLS and for a public authority.',
+      }),
+      version: t.string({
+        description: 'Version of the program that the platform runs, for the runtime.',
+        resolve: (_registered, _args, { backend }) => backend.version,
+      }),
       overlapEndsAt: t.exposeFloat('overlapEndsAt', {
         nullable: true,
         description: 'When earlier keys expire; null without earlier keys.',

@@ -16,6 +16,8 @@ export interface LiveProcess {
   readonly sandbox: string | null;
   /** HOME of operators' commands without a sandbox; null until reported. */
   readonly home: string | null;
+  /** Calls in progress at its last heartbeat. */
+  readonly inFlight: number;
 }
 
 /** The process's own data in a sign of life. */
@@ -24,6 +26,7 @@ export interface ProcessProperties {
   readonly version?: string;
   readonly sandbox?: string | undefined;
   readonly home?: string | undefined;
+  readonly inFlight?: number;
 }
 
 /** The default interval, until a process reports its HEARTBEAT_INTERVAL. */
@@ -46,7 +49,7 @@ export class Processes {
 
   /** Takes a sign of life; true when the process was not known to be alive. */
   seen(runtime: RuntimeId, process: ProcessId, said: ProcessProperties = {}): boolean {
-    const { intervalMs, version, sandbox, home } = said;
+    const { intervalMs, version, sandbox, home, inFlight } = said;
     const key = processKey({ runtime, process });
     const known = this.#live.get(key);
     this.#live.set(key, {
@@ -57,6 +60,7 @@ export class Processes {
       version: version ?? known?.version ?? null,
       sandbox: sandbox ?? known?.sandbox ?? null,
       home: home ?? known?.home ?? null,
+      inFlight: inFlight ?? known?.inFlight ?? 0,
     });
     return known === undefined;
   }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { SvcError } from '../../contracts/errors.ts';
 import { type KeyId, newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { keyHint, newKey } from '../../contracts/keys.ts';
@@ -21,6 +22,8 @@ export interface RegisteredRuntime {
   readonly secret: Secret;
   /** Addresses of the bus for the runtime; empty when no outside client can reach it. */
   readonly busServers: readonly string[];
+  /** PEM text of the authority that signs the certificate of the bus; null without TLS and for a public authority. */
+  readonly authority: string | null;
   /** When earlier keys expire; null without earlier keys. */
   readonly overlapEndsAt: number | null;
 }
@@ -38,6 +41,7 @@ export async function registerRuntime(
 ): Promise<RegisteredRuntime> {
   const name = parseName('runtime', request.name);
   const secret = newKey('runtime');
+  const authority = await readAuthority(backend);
   const { workspace } = request;
   const { runtime, removed, overlapEndsAt } =
     workspace === null
@@ -58,7 +62,7 @@ export async function registerRuntime(
           return issued;
         });
   for (const key of removed) await endConnections(backend, runtime, key);
-  return { runtime, secret, busServers: busServersOf(backend), overlapEndsAt };
+  return { runtime, secret, busServers: busServersOf(backend), authority, overlapEndsAt };
 }
 
 /**
@@ -75,9 +79,24 @@ async function endConnections(backend: RegistrationNeeds, runtime: Node<'runtime
   }
 }
 
-/** The platform's own address is not for outside clients when a public one is set. */
-function busServersOf({ config: { PUBLIC_BUS_SERVERS, BUS_SERVERS } }: RegistrationNeeds): readonly string[] {
+/** Addresses of the bus for runtimes on other machines. An embedded bus has none. */
+export function busServersOf({
+  config: { PUBLIC_BUS_SERVERS, BUS_SERVERS },
+}: WithConfig<'PUBLIC_BUS_SERVERS' | 'BUS_SERVERS'>): readonly string[] {
   return (PUBLIC_BUS_SERVERS ?? BUS_SERVERS).filter((server) => server !== 'inproc:');
+}
+
+/** Read before a key is made, which nobody could use without it. */
+async function readAuthority({ config: { BUS_CA_PATH: path } }: WithConfig<'BUS_CA_PATH'>): Promise<string | null> {
+  if (path === undefined) return null;
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new SvcError('unavailable', 'The certificate authority of the bus cannot be read. Nothing was registered.', {
+      hint: 'An operator of the platform finds the file: svc config check',
+      cause,
+    });
+  }
 }
 
 async function registerForPlatform(

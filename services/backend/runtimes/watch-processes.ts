@@ -31,8 +31,8 @@ export function watchProcesses(backend: WatchNeeds, turns: Turns): Subscription 
 
   const heartbeats = backend.bus.subscribe(patterns.heartbeat, ({ subject, payload }) => {
     const sender = senderOf(patterns.heartbeat, subject);
-    const { intervalMs, version, sandbox, home } = parseBody(heartbeat, payload, runtimeMessageMaxBytes);
-    hear(backend, sender, { intervalMs, version, sandbox, home });
+    const { intervalMs, version, sandbox, home, inFlight } = parseBody(heartbeat, payload, runtimeMessageMaxBytes);
+    hear(backend, sender, { intervalMs, version, sandbox, home, inFlight });
     noteHeartbeat(sender.runtime);
   });
 

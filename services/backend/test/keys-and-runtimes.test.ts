@@ -1,8 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keyReply, type UsageRecord } from '../../contracts/bus/messages.ts';
 import { streams, subjects } from '../../contracts/bus/subjects.ts';
 import { newId, newProcessId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
+import { Secret } from '../../contracts/secret.ts';
 import { type Bus, payloadMaxBytes } from '../../kit/bus/bus.ts';
 import { parseBody, toBody } from '../bus/wire.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
@@ -103,13 +107,16 @@ describe('runtimes', () => {
     const w = await newWorkspace();
     const { registerRuntime } = await backend.must(
       `mutation ($w: ID!) {
-        registerRuntime(workspace: $w, name: "office") { secret busServers runtime { id name platform available } }
+        registerRuntime(workspace: $w, name: "office") {
+          secret busServers authority version runtime { id name platform available runningCalls }
+        }
       }`,
       { w },
     );
     const { runtime, secret, busServers } = registerRuntime;
     expect(busServers).toEqual(['bus.example.com:4222']);
-    expect(runtime).toMatchObject({ name: 'office', platform: false, available: false });
+    expect(registerRuntime).toMatchObject({ authority: null, version: '0.0.0' });
+    expect(runtime).toMatchObject({ name: 'office', platform: false, available: false, runningCalls: 0 });
     expect(secret).toMatch(/^RTK_/);
     const listed = () =>
       backend.must('query ($w: ID!) { workspace(id: $w) { runtimes { nodes { id name } } } }', { w });
@@ -145,6 +152,90 @@ describe('runtimes', () => {
     const { token } = await backend.addMember(w as ReturnType<typeof newId<'workspace'>>, 'owner');
     expect(await backend.ask({ query, token })).toMatchObject({ code: 'forbidden' });
   });
+
+  test('are told to the members of a workspace: the own ones with their load, the platform’s without', async () => {
+    const w = await newWorkspace();
+    const member = async (role: 'viewer' | 'admin') =>
+      (await backend.addMember(w as ReturnType<typeof newId<'workspace'>>, role)).token;
+    const [viewer, admin] = [await member('viewer'), await member('admin')];
+    const { registerRuntime } = await backend.must(
+      `mutation ($w: ID!) { registerRuntime(workspace: $w, name: "office") { secret runtime { id } } }`,
+      { w },
+    );
+    const key = new Secret(registerRuntime.secret);
+    const bus = await backend.hub.connect({ kind: 'runtime', key }, newProcessId());
+    if (bus.identity.kind !== 'runtime') throw new Error(`connected as ${bus.identity.kind}`);
+    const beat = { at: Date.now(), inFlight: 3, intervalMs: 5000, version: '1' };
+    bus.publish(subjects.heartbeat(bus.identity.runtime, bus.identity.process), toBody(beat));
+    const query = `query ($w: ID!) { workspace(id: $w) {
+      runtimes { nodes { name available runningCalls } } platformRuntimes { name platform available runningCalls }
+    } }`;
+    const seen = async () => (await backend.ask({ query, variables: { w }, token: viewer })).data;
+    await expect.poll(seen, patiently).toEqual({
+      workspace: {
+        runtimes: { nodes: [{ name: 'office', available: true, runningCalls: 3 }] },
+        platformRuntimes: [{ name: 'cloud', platform: true, available: false, runningCalls: null }],
+      },
+    });
+    await bus.close();
+    await expect.poll(seen, patiently).toMatchObject({ workspace: { runtimes: { nodes: [{ runningCalls: 0 }] } } });
+
+    const servers = { query: 'query ($w: ID!) { workspace(id: $w) { busServers } }', variables: { w } };
+    expect(await backend.ask({ ...servers, token: viewer })).toMatchObject({ code: 'forbidden' });
+    expect((await backend.ask({ ...servers, token: admin })).data.workspace.busServers).toEqual([
+      'bus.example.com:4222',
+    ]);
+  });
+
+  test('have the MCP servers that are bound to them, and the platform’s has the others', async () => {
+    const w = await newWorkspace();
+    const { registerRuntime } = await backend.must(
+      `mutation ($w: ID!) { registerRuntime(workspace: $w, name: "office") { runtime { id } } }`,
+      { w },
+    );
+    const office = registerRuntime.runtime.id;
+    const add = (name: string, more = '') =>
+      `${name}: createMcpServer(workspace: "${w}", input: { name: "${name}", launch: { command: "x" } ${more} }) { id }`;
+    await backend.must(`mutation { ${add('a')} ${add('b', 'runtime: "office"')} ${add('c')} }`);
+    const { workspace } = await backend.must('query ($w: ID!) { workspace(id: $w) { platformRuntimes { id } } }', {
+      w,
+    });
+    const query = `query ($w: ID!, $r: ID) { workspace(id: $w) { mcpServers(runtime: $r) { nodes { name } } } }`;
+    const namesOn = async (r: string | null) =>
+      (await backend.must(query, { w, r })).workspace.mcpServers.nodes.map(({ name }: { name: string }) => name);
+    expect(await namesOn(office)).toEqual(['b']);
+    expect(await namesOn(workspace.platformRuntimes[0].id)).toEqual(['a', 'c']);
+    expect(await namesOn(newId('runtime'))).toEqual([]);
+    expect(await namesOn(null)).toEqual(['a', 'b', 'c']);
+    const mistaken = { query, variables: { w, r: 'office' }, token: await backend.operatorToken() };
+    expect(await backend.ask(mistaken)).toMatchObject({ code: 'invalid_input' });
+  });
+});
+
+test('a runtime gets the authority of the bus, and without its file no key is made', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-authority-'));
+  const file = join(folder, 'ca.pem');
+  await writeFile(file, 'PEM of the authority');
+  const secured = await startTestBackend({ BUS_CA_PATH: file });
+  const { createWorkspace } = await secured.must(
+    'mutation { createWorkspace(input: { name: "Secured", ownerEmail: "owner@example.com" }) { id } }',
+  );
+  const w = createWorkspace.id;
+  const query = 'mutation ($w: ID!) { registerRuntime(workspace: $w, name: "office") { authority } }';
+  expect((await secured.must(query, { w })).registerRuntime.authority).toBe('PEM of the authority');
+  await rm(folder, { recursive: true });
+  const refused = await secured.ask({
+    query: query.replace('office', 'other'),
+    variables: { w },
+    token: await secured.operatorToken(),
+  });
+  expect([refused.code, refused.errors[0]?.message]).toEqual([
+    'unavailable',
+    'The certificate authority of the bus cannot be read. Nothing was registered.',
+  ]);
+  const list = await secured.must('query ($w: ID!) { workspace(id: $w) { runtimes { nodes { name } } } }', { w });
+  expect(list.workspace.runtimes.nodes).toEqual([{ name: 'office' }]);
+  await secured.stop();
 });
 
 test('usage is listed by name, by id if the name no longer exists, and between two times', async () => {

@@ -26,6 +26,7 @@ export const places = [
     ...{ title: 'MCP servers', to: '/w/$workspace/settings/mcp-servers', icon: 'server', area: 'settings' },
     ...{ key: 'm', inBar: true },
   },
+  { title: 'Runtimes', to: '/w/$workspace/settings/runtimes', icon: 'runtime', area: 'settings', key: 'n' },
   { title: 'Account', to: '/w/$workspace/profile/account', icon: 'person', area: 'profile', key: 'p' },
   { title: 'API keys', to: '/w/$workspace/profile/api-keys', icon: 'key', area: 'profile', key: 'k', inBar: true },
   {

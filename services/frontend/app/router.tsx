@@ -128,6 +128,22 @@ interface McpServersSearch {
   readonly filter?: string | undefined;
 }
 
+const runtimes = createRoute({
+  getParentRoute: () => workspace,
+  path: '/settings/runtimes',
+  validateSearch: ({ panel, add }: Record<string, unknown>): RuntimesSearch => ({
+    ...(typeof panel === 'string' && { panel }),
+    ...(add === true && { add }),
+  }),
+  component: lazyRouteComponent(() => import('../pages/runtimes-page.tsx'), 'RuntimesPage'),
+});
+
+interface RuntimesSearch {
+  /** The runtime whose panel is open. */
+  readonly panel?: string | undefined;
+  readonly add?: boolean | undefined;
+}
+
 const apiKeys = createRoute({
   getParentRoute: () => workspace,
   path: '/profile/api-keys',
@@ -157,6 +173,17 @@ export const router = createRouter({
   routeTree: root.addChildren([
     ...[start, connect, consent, invitation, signIn],
     workspace.addChildren([home, general, members, skills, skill, roles, mcpServers, apiKeys, connectedAgents, account, appearance]),
+    workspace.addChildren([
+      home,
+      general,
+      members,
+      mcpServers,
+      runtimes,
+      apiKeys,
+      connectedAgents,
+      account,
+      appearance,
+    ]),
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,
