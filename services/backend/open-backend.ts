@@ -21,7 +21,7 @@ import { openSecrets } from './secrets/secrets.ts';
 import { loadSigningKeys } from './tokens/signing-keys.ts';
 import {
   createAgentTokenVerifier,
-  createOperatorTokenVerifier,
+  createMcpTokenVerifier,
   createTokenVerifier,
   type UserPrincipal,
 } from './tokens/verify-token.ts';
@@ -67,7 +67,7 @@ export async function openBackend(
     mailSender: new MailSender({ graph, secrets, log }, openMailEngine(config, { log })),
     signingKeys,
     processes,
-    verifyOperatorToken: createOperatorTokenVerifier(tokenRules),
+    verifyMcpToken: createMcpTokenVerifier({ ...tokenRules, isSignedIn }),
     verifyAgentToken: createAgentTokenVerifier({ ...tokenRules, audience: config.PUBLIC_MCP_URL }),
     verifyToken: createTokenVerifier({ ...tokenRules, isSignedIn }),
     changes,

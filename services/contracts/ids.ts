@@ -80,6 +80,16 @@ export function operatorKeyOf(workspace: WorkspaceId): KeyId {
   return `${idPrefixes.key}${workspace.slice(idPrefixes.workspace.length)}` as KeyId;
 }
 
+/** Stands for a member who tries tools, where a key is named. */
+export function memberKeyOf(member: Id<'member'>): KeyId {
+  return `${idPrefixes.key}${member.slice(idPrefixes.member.length)}` as KeyId;
+}
+
+/** The member for whom the id of a key may stand. */
+export function memberOfKey(key: KeyId): Id<'member'> {
+  return `${idPrefixes.member}${key.slice(idPrefixes.key.length)}` as Id<'member'>;
+}
+
 export function newProcessId(): ProcessId {
   return `p${randomText(processLength)}` as ProcessId;
 }

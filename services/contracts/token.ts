@@ -3,7 +3,10 @@
  * command line makes `operator` tokens from that key; a `session` token belongs to a user (`sub`).
  */
 export const tokenAudience = 'svc-backend';
-/** Audience of an operator's token for remote-mcp. It names its workspace, and the backend refuses it for GraphQL. */
+/**
+ * Audience of a token for remote-mcp, of an operator or of a person who tries tools in a page. It names its workspace,
+ * and the backend refuses it for GraphQL.
+ */
 export const mcpTokenAudience = 'svc-mcp';
 export const workspaceClaim = 'workspace';
 export const tokenKindClaim = 'kind';
@@ -11,6 +14,8 @@ export const tokenKinds = ['operator', 'session'] as const;
 export type TokenKind = (typeof tokenKinds)[number];
 /** An operator token is valid for one command. */
 export const operatorTokenLifetimeSeconds = 300;
+/** A page asks for another one while a person tries tools. */
+export const toolTokenLifetimeSeconds = 300;
 /** Claim of a `session` token: the id of the browser's session. */
 export const sessionClaim = 'sid';
 /** Claim of an agent's access token: the key that stands for the connected agent. */

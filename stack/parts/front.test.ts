@@ -99,7 +99,10 @@ describe('the front', () => {
     const urls = { PUBLIC_BACKEND_URL: url, PUBLIC_MCP_URL: `${url}/mcp` };
     expect(Object.fromEntries(others.map(({ name, variables }) => [name, variables]))).toMatchObject({
       backend: { ...urls, PUBLIC_FRONTEND_URL: url, CORS_ORIGINS: `${url},http://127.0.0.1:8888` },
-      'remote-mcp': { ...urls, PRIVATE_BACKEND_URL: 'http://127.0.0.1:3000' },
+      'remote-mcp': {
+        ...{ ...urls, PRIVATE_BACKEND_URL: 'http://127.0.0.1:3000' },
+        SVC_ALLOWED_ORIGINS: `${url},http://127.0.0.1:8888`,
+      },
       frontend: urls,
     });
   });

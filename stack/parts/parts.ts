@@ -1,4 +1,6 @@
 import type { ServiceName } from '../../services/contracts/env/variables.ts';
+import type { Addresses } from '../settings/addresses.ts';
+import type { Definition } from '../settings/definition.ts';
 import { nodesOf } from '../settings/ports.ts';
 import { backendParts } from './backend.ts';
 import { caddyParts } from './caddy.ts';
@@ -28,8 +30,15 @@ function remoteMcpParts(setup: Setup): readonly Part[] {
       PRIVATE_BACKEND_URL: `http://${addressAmongParts(portNamed('backend', setup), setup)}`,
       PUBLIC_BACKEND_URL: addresses.public.backend,
       PUBLIC_MCP_URL: addresses.public.mcp,
+      SVC_ALLOWED_ORIGINS: originsForAgents(definition, addresses).join(','),
     }),
   });
+}
+
+/** A person tries tools in the platform's own pages. */
+function originsForAgents({ origins }: Definition, { public: { frontend }, local }: Addresses): readonly string[] {
+  const pages = [frontend, local.frontend].map((url) => new URL(url).origin);
+  return [...new Set([...origins.agents, ...pages])];
 }
 
 function runtimeParts(setup: Setup): readonly Part[] {

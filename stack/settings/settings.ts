@@ -264,7 +264,8 @@ A missing setting has the default shown here. \`svc config check\` reports mista
         variables: { backend: ['CORS_ORIGINS'] },
       }),
       agents: setting(origins, {
-        meaning: 'For /mcp. Agents that are not web pages send no origin and need none.',
+        meaning:
+          'For /mcp, beside the pages of the platform. Agents that are not web pages send no origin and need none.',
         default: [],
         variables: { 'remote-mcp': ['SVC_ALLOWED_ORIGINS'] },
         write: comma,

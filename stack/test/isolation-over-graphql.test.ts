@@ -26,6 +26,8 @@ let token: string;
 /** The second member of each workspace. */
 const members = new Map<string, string>();
 const invitations = new Map<string, string>();
+/** A tool of each workspace. */
+const tools = new Map<string, string>();
 
 beforeAll(async () => {
   ({ platform, backend, a, b } = await startTwoHomes());
@@ -40,6 +42,8 @@ beforeAll(async () => {
       const invite = `inviteMember(workspace: "${home.workspace}", input: ${invited}) { id }`;
       invitations.set(home.workspace, (await asOperator(`mutation { ${invite} }`)).inviteMember.id);
     }
+    const listed = await asOperator(`{ workspace(id: "${home.workspace}") { tools(first: 1) { nodes { id } } } }`);
+    tools.set(home.workspace, listed.workspace.tools.nodes[0].id);
     const agent = await platform.connect(home.same.keyText, `?skillIds=${home.same.skill}`);
     await Promise.all([agent.text('echo', { message: 'x' }), agent.text('get-env')]);
     await until(async () => (await pageOf(home.workspace, 'usage')).nodes === 2);
@@ -79,6 +83,7 @@ const named = ({ workspace, own, same }: Home): Readonly<Record<string, Argument
   addSkillFile: { workspace, skill: same.skill, input: { path: 'a', digest: 'a'.repeat(64), sizeBytes: 1 } },
   removeSkillFile: { workspace, skill: same.skill, path: 'a' },
   removeSkill: { workspace, id: same.skill },
+  createToolToken: { workspace },
   createMcpServer: { workspace, input: { name: 'm', launch: { command: 'true' }, runtime: own } },
   updateMcpServer: { workspace, id: same.mcpServer, input: { runtime: own } },
   removeMcpServer: { workspace, id: same.mcpServer },
@@ -170,7 +175,10 @@ describe('over GraphQL', () => {
 
   test.each(places.filter((place) => !place.startsWith('Mutation.')))('%s finds nothing', async (place) => {
     const [, type = '', field = '', arg = ''] = /^(\w+)\.(\w+)\((\w+)\)$/.exec(place) ?? [];
-    const ids: Readonly<Record<string, string>> = { ...b.same, workspace: b.workspace };
+    const ids: Readonly<Record<string, string>> = {
+      ...b.same,
+      ...{ workspace: b.workspace, tool: tools.get(b.workspace) ?? '' },
+    };
     const value = { id: ids[field], name: field === 'workspace' ? b.name : b.own }[arg];
     const found = `found: ${writeCall(schema, type, field, { [arg]: value })}`;
     const { data, code, text } = await ask(`{ ${type === 'Query' ? found : within(found)} }`);

@@ -13,6 +13,7 @@ import type { MailSummary } from '../mail/mail-state.ts';
 import type { Access, Right } from '../members/access.ts';
 import type { FilledSetting, LaunchView, ShownSetting } from '../servers/launch.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import type { ToolToken } from '../tools/create-tool-token.ts';
 import type { SkillUsage } from '../usage/usage-of-skill.ts';
 import type { Membership } from '../workspaces/find-workspaces.ts';
 import type { GraphqlNeeds } from './graphql-needs.ts';
@@ -52,6 +53,7 @@ interface Objects {
   ToolRule: Node<'toolRule'>;
   Upload: SignedUrl;
   Tool: Node<'tool'>;
+  ToolToken: ToolToken;
   McpServer: Node<'mcpServer'>;
   Launch: LaunchView;
   ShownSetting: ShownSetting;

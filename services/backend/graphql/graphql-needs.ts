@@ -7,6 +7,7 @@ import type { ChangeFeed } from '../live/change-feed.ts';
 import type { WithMail } from '../mail/mail-sender.ts';
 import type { WithProcesses } from '../runtimes/processes.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
+import type { SigningKeys } from '../tokens/signing-keys.ts';
 import type { VerifyToken } from '../tokens/verify-token.ts';
 
 /** The dependencies of queries and mutations. */
@@ -23,5 +24,6 @@ export interface GraphqlNeeds
   /** Version of the program. */
   readonly version: string;
   readonly verifyToken: VerifyToken;
+  readonly signingKeys: SigningKeys;
   readonly changes: ChangeFeed;
 }

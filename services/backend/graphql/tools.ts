@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { findId, parseId } from '../../contracts/ids.ts';
 import type { Node } from '../graph/graph.ts';
+import { createToolToken } from '../tools/create-tool-token.ts';
 import type { Builder, GraphqlContext } from './builder.ts';
 import { pageOf, searchArgs } from './paging.ts';
 
@@ -28,6 +30,36 @@ export function addTools(builder: Builder): void {
       pageInfo: t.field({ type: 'PageInfo', resolve: (page) => page }),
     }),
   });
+
+  builder.objectType('ToolToken', {
+    fields: (t) => ({
+      token: t.string({ resolve: ({ token }) => token.reveal() }),
+      expiresAt: t.exposeFloat('expiresAt'),
+    }),
+  });
+
+  builder.mutationField('createToolToken', (t) =>
+    t.field({
+      type: 'ToolToken',
+      description: 'A token with which the caller tries the tools of this workspace at the address of agents.',
+      args: { workspace: t.arg.id({ required: true }) },
+      resolve: (_root, { workspace }, { backend, principal }) =>
+        createToolToken(backend, { principal, workspace: parseId('workspace', workspace) }),
+    }),
+  );
+
+  builder.objectField('Workspace', 'tool', (t) =>
+    t.field({
+      type: 'Tool',
+      nullable: true,
+      args: { id: t.arg.id({ required: true }) },
+      resolve: async (workspace, args, { backend, access }) => {
+        await access(workspace.id, 'read');
+        const id = findId('tool', args.id);
+        return id === null ? null : await backend.graph.find('tool', id, workspace.id);
+      },
+    }),
+  );
 
   builder.objectField('Workspace', 'tools', (t) =>
     t.field({

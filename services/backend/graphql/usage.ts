@@ -1,5 +1,5 @@
-import { findId, operatorKeyOf } from '../../contracts/ids.ts';
-import type { Anchor, Graph } from '../graph/graph.ts';
+import { findId, memberOfKey, operatorKeyOf } from '../../contracts/ids.ts';
+import type { Anchor, Graph, Node } from '../graph/graph.ts';
 import { idKindOf } from '../graph/schema.ts';
 import type { Builder } from './builder.ts';
 import { pageArgs, pageOf } from './paging.ts';
@@ -10,9 +10,7 @@ export function addUsage(builder: Builder): void {
       hour: t.exposeFloat('hour'),
       key: t.string({
         resolve: (row, _args, { backend }) =>
-          row.key === operatorKeyOf(row.workspace)
-            ? 'operator'
-            : nameOf(backend.graph, { kind: 'key', id: row.key, anchor: row.workspace }),
+          row.key === operatorKeyOf(row.workspace) ? 'operator' : nameOfKey(backend.graph, row),
       }),
       keyId: t.exposeID('key', { description: 'Two keys have the same name while one replaces the other.' }),
       tool: t.string({
@@ -69,6 +67,17 @@ interface Used<Kind extends 'key' | 'tool' | 'skill' | 'mcpServer'> {
   readonly kind: Kind;
   readonly id: string;
   readonly anchor: Anchor<Kind>;
+}
+
+/** A member who tried tools has no key, and is named by the email address. */
+async function nameOfKey(graph: Graph, { key: text, workspace: anchor }: Node<'usage'>): Promise<string> {
+  const name = await nameOf(graph, { kind: 'key', id: text, anchor });
+  const key = findId('key', text);
+  if (name !== text || key === null) return name;
+  const member = await graph.find('member', memberOfKey(key), anchor);
+  const user = member === null ? null : findId('user', member.user);
+  const person = user === null ? null : await graph.find('user', user, null);
+  return person?.email ?? name;
 }
 
 /** If a used object was removed since, only its id is left. */

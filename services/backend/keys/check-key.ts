@@ -2,7 +2,7 @@ import { decodeProtectedHeader } from 'jose';
 import { type KeyReply, keyRequest, keyRequestMaxBytes, type Principal } from '../../contracts/bus/messages.ts';
 import { patterns } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import { findId, operatorKeyOf } from '../../contracts/ids.ts';
+import { findId, memberKeyOf, operatorKeyOf } from '../../contracts/ids.ts';
 import { defaultDisclosure } from '../../contracts/key-disclosure.ts';
 import { parseKey } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
@@ -10,18 +10,19 @@ import { agentTokenType, readScope } from '../../contracts/token.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { parseBody, toBody } from '../bus/wire.ts';
 import type { WithBus } from '../bus/with-bus.ts';
-import type { Node, WithGraph } from '../graph/graph.ts';
-import { isBeingRemoved } from '../members/access.ts';
+import type { Graph, Node, WithGraph } from '../graph/graph.ts';
+import { allows, isBeingRemoved, parseMemberRole } from '../members/access.ts';
 import { findOwner } from '../members/owner.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
-import type { VerifyAgentToken, VerifyOperatorToken } from '../tokens/verify-token.ts';
+import type { UserPrincipal, VerifyAgentToken, VerifyMcpToken } from '../tokens/verify-token.ts';
+import { toolsRight } from '../tools/create-tool-token.ts';
 import { findAnyKey, findKeyBySecret } from './find-key.ts';
 import { disclosureOf, rolesPerKeyMax } from './key-fields.ts';
 import { stateOfKey } from './key-state.ts';
 import type { LastUsed } from './last-used.ts';
 
 type KeyCheckNeeds = WithGraph &
-  WithSecrets & { readonly verifyOperatorToken: VerifyOperatorToken; readonly verifyAgentToken: VerifyAgentToken };
+  WithSecrets & { readonly verifyMcpToken: VerifyMcpToken; readonly verifyAgentToken: VerifyAgentToken };
 
 /** Answers remote-mcp's question about the owner of a key. Several backends take turns. */
 export function answerKeyChecks(backend: KeyCheckNeeds & WithBus, lastUsed: LastUsed): Subscription {
@@ -45,7 +46,7 @@ export function answerKeyChecks(backend: KeyCheckNeeds & WithBus, lastUsed: Last
 export async function checkKey(backend: KeyCheckNeeds, text: string, now: number): Promise<KeyReply> {
   const parsed = parseKey(text);
   if (parsed.ok && parsed.kind === 'token') {
-    return isAgentToken(text) ? await checkAgent(backend, parsed.key, now) : await checkOperator(backend, parsed.key);
+    return isAgentToken(text) ? await checkAgent(backend, parsed.key, now) : await checkCaller(backend, parsed.key);
   }
   return await checkUserKey(backend, text, now);
 }
@@ -96,28 +97,51 @@ async function verified<Owner>(checked: Promise<Owner>): Promise<Owner | null> {
   });
 }
 
-async function checkOperator({ graph, verifyOperatorToken }: KeyCheckNeeds, token: Secret): Promise<KeyReply> {
-  const operator = await verified(verifyOperatorToken(token.reveal()));
-  const workspace = operator === null ? null : await graph.find('workspace', operator.workspace, null);
-  const owner = workspace === null ? null : await findOwner(graph, workspace.id);
-  const user = owner === null ? null : findId('user', owner.user);
-  const isThere = workspace !== null && !isBeingRemoved(workspace);
-  if (operator === null || !isThere || user === null) return refuse('unknown');
+/** An operator, or a person who tries tools. Either may call every tool of the workspace. */
+async function checkCaller({ graph, verifyMcpToken }: KeyCheckNeeds, token: Secret): Promise<KeyReply> {
+  const named = await verified(verifyMcpToken(token.reveal()));
+  const workspace = named === null ? null : await graph.find('workspace', named.workspace, null);
+  if (named === null || workspace === null || isBeingRemoved(workspace)) return refuse('unknown');
+  const caller =
+    named.kind === 'operator' ? await operatorIn(graph, workspace, named) : await memberIn(graph, workspace, named);
+  if (caller === null) return refuse(named.kind === 'operator' ? 'unknown' : 'revoked');
   return {
     ok: true,
     principal: {
-      key: operatorKeyOf(workspace.id),
-      keyName: operator.name,
-      user,
+      ...caller,
       workspace: workspace.id,
       workspaceName: workspace.name,
-      suspended: workspace.suspended,
+      suspended: workspace.suspended || caller.suspended,
       roles: null,
       disclosure: defaultDisclosure,
-      expiresAt: operator.expiresAt,
+      expiresAt: named.expiresAt,
       operator: true,
     },
   };
+}
+
+type Caller = Pick<Principal, 'key' | 'keyName' | 'user' | 'suspended'>;
+
+/** The calls of operators are those of the owner. */
+async function operatorIn(
+  graph: Graph,
+  { id }: Node<'workspace'>,
+  { name }: { readonly name: string },
+): Promise<Caller | null> {
+  const owner = await findOwner(graph, id);
+  const user = owner === null ? null : findId('user', owner.user);
+  return user === null ? null : { key: operatorKeyOf(id), keyName: name, user, suspended: false };
+}
+
+/** Null for a person who may no longer administer the workspace: a token outlives a change of the role. */
+async function memberIn(
+  graph: Graph,
+  { id }: Node<'workspace'>,
+  { user }: Pick<UserPrincipal, 'user'>,
+): Promise<Caller | null> {
+  const [member, person] = await Promise.all([graph.findBy('member', { user }, id), graph.find('user', user, null)]);
+  if (member === null || person === null || !allows(parseMemberRole(member.role), toolsRight)) return null;
+  return { key: memberKeyOf(member.id), keyName: person.email, user, suspended: member.suspended };
 }
 
 function refuse(refusal: Extract<KeyReply, { ok: false }>['refusal'], at: number | null = null): KeyReply {

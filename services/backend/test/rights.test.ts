@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
+import { memberKeyOf, newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { type MemberRole, memberRoles } from '../../contracts/member-roles.ts';
 import { createSchema } from '../graphql/schema.ts';
@@ -310,6 +310,11 @@ const rows: Readonly<Record<string, Row>> = {
       );
     },
   },
+  createToolToken: {
+    right: 'administer',
+    ask: (at, token) =>
+      ask('mutation ($w: ID!) { createToolToken(workspace: $w) { expiresAt } }', { w: at.workspace }, token),
+  },
   createMcpServer: {
     right: 'administer',
     ask: (at, token) =>
@@ -606,6 +611,31 @@ describe('reading', () => {
       const answer = await ask(all, { w: home.workspace }, tokens.get(who));
       expect([who, answer.code]).toEqual([who, may(who, 'administer') ? null : 'forbidden']);
     }
+  });
+
+  test('usage names a member who tried tools by the email address, until the person leaves', async () => {
+    const { user } = await backend.addMember(home.workspace, 'admin');
+    const hour = Date.UTC(2026, 0, 1);
+    const id = await backend.withGraph((graph) =>
+      graph.write(async (transaction) => {
+        const member = await transaction.findBy('member', { user }, home.workspace);
+        if (member === null) throw new Error('the member was not written');
+        const ids = { key: memberKeyOf(member.id), tool: newId('tool'), skill: null, mcpServer: newId('mcpServer') };
+        const counts = { calls: 1, errors: 0, durationMs: 5 };
+        const slot = `${hour} ${ids.key} ${ids.tool} -`;
+        await transaction.create('usage', {
+          ...{ id: newId('usage'), slot, workspace: home.workspace, hour, ...ids, ...counts },
+        });
+        return member.id;
+      }),
+    );
+    const query = `query ($w: ID!) { workspace(id: $w) { usage(from: ${hour}, to: ${hour + 1}) { nodes { key keyId } } } }`;
+    const nameIn = async () =>
+      (await ask(query, { w: home.workspace }, tokens.get('viewer'))).data.workspace.usage.nodes;
+    expect(await nameIn()).toEqual([{ key: `${user}@example.com`, keyId: memberKeyOf(id) }]);
+    const remove = 'mutation ($w: ID!, $id: ID!) { removeMember(workspace: $w, id: $id) }';
+    await backend.must(remove, { w: home.workspace, id });
+    expect(await nameIn()).toEqual([{ key: memberKeyOf(id), keyId: memberKeyOf(id) }]);
   });
 
   test('the launch of an MCP server, and its output, are for owner, admin and operator', async () => {

@@ -3,7 +3,7 @@ import { type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../contracts/ids.ts';
 import { mcpTokenAudience, tokenAudience } from '../../contracts/token.ts';
-import { createOperatorTokenVerifier, createTokenVerifier, type TokenRules } from './verify-token.ts';
+import { createMcpTokenVerifier, createTokenVerifier, type TokenRules } from './verify-token.ts';
 
 const present = generateKeyPairSync('ed25519');
 const previous = generateKeyPairSync('ed25519');
@@ -138,20 +138,32 @@ describe('remembered tokens', () => {
   });
 });
 
-describe('a token of an operator for remote-mcp', () => {
+describe('a token for remote-mcp', () => {
   const workspace = newId('workspace');
   const mcpClaims = { ...operatorClaims, aud: mcpTokenAudience, workspace };
-  const verifyForMcp = async (token: string) => await createOperatorTokenVerifier(rules)(token);
+  const verifyForMcp = async (token: string) => await createMcpTokenVerifier(rules)(token);
 
   test('is accepted for its workspace', async () => {
     const expiresAt = now + 60_000;
-    expect(await verifyForMcp(await sign(mcpClaims))).toEqual({ name: 'root', workspace, expiresAt });
+    const token = await sign(mcpClaims);
+    expect(await verifyForMcp(token)).toEqual({ kind: 'operator', name: 'root', workspace, expiresAt });
+  });
+
+  test('names a person who is signed in', async () => {
+    const token = await sign({ ...userClaims, aud: mcpTokenAudience, workspace });
+    expect(await verifyForMcp(token)).toEqual({ kind: 'user', user, session, workspace, expiresAt: now + 60_000 });
   });
 
   const { workspace: _, ...homeless } = mcpClaims;
   test.each<readonly [string, JWTPayload, RegExp]>([
     ['for GraphQL', { ...mcpClaims, aud: tokenAudience }, /claim "aud"/],
-    ['of a user', { ...mcpClaims, kind: 'session', sub: user }, /claim "kind"/],
+    ['of a person without a session', { ...mcpClaims, kind: 'session', sub: user }, /claim "sid"/],
+    [
+      'of a session that has ended',
+      { ...mcpClaims, kind: 'session', sub: user, sid: newId('browserSession') },
+      /session it was issued to has ended/,
+    ],
+    ['of an agent', { ...mcpClaims, kind: 'agent' }, /claim "kind"/],
     ['without a workspace', homeless, /claim "workspace"/],
     ['with something else for a workspace', { ...mcpClaims, workspace: user }, /claim "workspace"/],
     ['that expired', { ...mcpClaims, exp: now / 1000 - 1 }, /has expired/],

@@ -52,31 +52,29 @@ export function createTokenVerifier(rules: TokenRules): VerifyToken {
       if (verified.size >= rememberedMax) forgetOldest(verified);
       verified.set(hash, known);
     }
-    const { principal } = known;
-    if (principal.kind === 'user' && !(await rules.isSignedIn(principal))) {
-      throw refused('the session it was issued to has ended');
-    }
-    return principal;
+    await requireSession(known.principal, rules);
+    return known.principal;
   };
 }
 
-/** An operator at the address of agents, in one workspace. */
-export interface OperatorPrincipal {
-  readonly name: string;
-  readonly workspace: WorkspaceId;
-  readonly expiresAt: number;
-}
+/** An operator or a person at the address of agents, in one workspace. */
+export type McpPrincipal = TokenPrincipal & { readonly workspace: WorkspaceId; readonly expiresAt: number };
 
-export type VerifyOperatorToken = (token: string) => Promise<OperatorPrincipal>;
+export type VerifyMcpToken = (token: string) => Promise<McpPrincipal>;
 
-/** For tokens of operators at remote-mcp, which remembers the answer. Throws `unauthenticated`, and nothing else. */
-export function createOperatorTokenVerifier(rules: Omit<TokenRules, 'isSignedIn'>): VerifyOperatorToken {
+/**
+ * For tokens of operators and persons at remote-mcp, which remembers the answer. Throws `unauthenticated`, and nothing
+ * else.
+ */
+export function createMcpTokenVerifier(rules: TokenRules): VerifyMcpToken {
   const now = rules.now ?? Date.now;
   return async (token) => {
     const payload = await verifySignature(token, { ...rules, audience: mcpTokenAudience }, now());
-    const parsed = operatorClaims.safeParse(payload);
+    const parsed = mcpClaims.safeParse(payload);
     if (!parsed.success) throw refused(`its claim "${parsed.error.issues[0]?.path.join('.')}" is missing or wrong`);
-    return { name: parsed.data.sub, workspace: parsed.data.workspace, expiresAt: expiryOf(payload) };
+    const principal = principalOf(parsed.data);
+    await requireSession(principal, rules);
+    return { ...principal, workspace: parsed.data.workspace, expiresAt: expiryOf(payload) };
   };
 }
 
@@ -113,12 +111,6 @@ const agentClaims = z.object({
   scope: z.enum(agentScopes),
 });
 
-const operatorClaims = z.object({
-  [tokenKindClaim]: z.literal('operator'),
-  sub: z.string().min(1).max(255),
-  [workspaceClaim]: id('workspace'),
-});
-
 /** Bounds the memory of floods of different valid tokens: about 1 MB. */
 const rememberedMax = 4096;
 const tokenLengthMax = 8192;
@@ -127,6 +119,13 @@ const claims = z.discriminatedUnion(tokenKindClaim, [
   z.object({ kind: z.literal(tokenKinds[0]), sub: z.string().min(1).max(255) }),
   z.object({ kind: z.literal(tokenKinds[1]), sub: id('user'), [sessionClaim]: id('browserSession') }),
 ]);
+
+const mcpClaims = z.intersection(claims, z.object({ [workspaceClaim]: id('workspace') }));
+
+async function requireSession(principal: TokenPrincipal, { isSignedIn }: Pick<TokenRules, 'isSignedIn'>) {
+  if (principal.kind === 'operator' || (await isSignedIn(principal))) return;
+  throw refused('the session it was issued to has ended');
+}
 
 async function check(token: string, rules: TokenRules, now: number) {
   if (token.length > tokenLengthMax) throw refused(`it is longer than ${tokenLengthMax} characters`);

@@ -147,7 +147,7 @@ export const principal = z.object({
   /** Absent from older backends. */
   disclosure: z.enum(keyDisclosures).default(defaultDisclosure),
   expiresAt: time.nullable(),
-  /** An operator of the platform, who may call every tool of the workspace. Absent from older backends. */
+  /** An operator, or a member who tries tools: may call every tool of the workspace. Absent from older backends. */
   operator: z.boolean().optional(),
   /** A connected agent whose person lets it use tools that change nothing. Absent from older backends. */
   readOnly: z.boolean().optional(),
