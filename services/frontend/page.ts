@@ -115,7 +115,8 @@ function contentSecurityPolicy(
     "default-src 'none'",
     ["script-src 'self'", ...hashes].join(' '),
     "style-src 'self'",
-    "img-src 'self'",
+    // The images in results of tools.
+    "img-src 'self' data:",
     "font-src 'self'",
     `connect-src ${[...connect].join(' ')}`,
     "base-uri 'none'",

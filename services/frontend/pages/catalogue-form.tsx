@@ -30,7 +30,7 @@ export function CatalogueList({ onChoose }: { readonly onChoose: (entry: Catalog
             <button
               type="button"
               onClick={() => onChoose(entry)}
-              className="grid w-full gap-x-4 px-3 py-2 text-left transition-colors hover:bg-hover tablet:grid-cols-[10rem_minmax(0,1fr)]"
+              className="grid w-full gap-x-4 px-3 py-2 text-left transition-colors hover:bg-hover tablet:grid-cols-[minmax(0,1fr)_minmax(0,3fr)]"
             >
               <span className="font-medium text-13">{entry.title}</span>
               <span className="text-13 text-quiet">{entry.about}</span>

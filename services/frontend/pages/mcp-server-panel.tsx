@@ -6,6 +6,7 @@ import { ErrorLine, ErrorState } from '../components/error-state.tsx';
 import { RelativeTime } from '../components/relative-time.tsx';
 import { SidePanel } from '../components/side-panel.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
+import { Tabs } from '../components/tabs.tsx';
 import { showToast } from '../components/toast.tsx';
 import { useAction } from '../components/use-action.ts';
 import { send } from '../graphql/client.ts';
@@ -20,6 +21,7 @@ import { useOperation } from '../graphql/use-operation.ts';
 import { McpServerSettings } from './mcp-server-settings.tsx';
 import { ServerHealth, ServerStatus } from './mcp-server-state.tsx';
 import { Fact, Facts, Section } from './panel-parts.tsx';
+import { McpServerTools } from './mcp-server-tools.tsx';
 
 type Server = NonNullable<NonNullable<McpServerQuery['workspace']>['mcpServer']>;
 
@@ -31,7 +33,13 @@ export function McpServerPanel({ id, onClose }: { readonly id: string; readonly 
   return (
     <SidePanel title={server?.name ?? 'MCP server'} onClose={onClose}>
       {server !== null ? (
-        <Details server={server} onRemoved={onClose} />
+        <Tabs
+          label={server.name}
+          tabs={[
+            { title: 'Overview', content: <Details server={server} onRemoved={onClose} /> },
+            { title: 'Tools', content: <McpServerTools id={server.id} /> },
+          ]}
+        />
       ) : error !== null ? (
         <ErrorState error={error} onRetry={retry} />
       ) : data === null ? (
@@ -45,7 +53,7 @@ export function McpServerPanel({ id, onClose }: { readonly id: string; readonly 
 
 function Details({ server, onRemoved }: { readonly server: Server; readonly onRemoved: () => void }) {
   const { mayConfigure } = usePlace();
-  const { reason, launch, tools, skills } = server;
+  const { reason, launch, skills } = server;
   return (
     <div className="grid gap-6">
       <div className="flex flex-wrap gap-x-6 gap-y-1">
@@ -98,22 +106,6 @@ function Details({ server, onRemoved }: { readonly server: Server; readonly onRe
           </pre>
         </Section>
       )}
-      <Section
-        title={`Tools${tools.nodes.length > 0 ? ` (${tools.nodes.length}${tools.pageInfo.next ? '+' : ''})` : ''}`}
-      >
-        {tools.nodes.length === 0 ? (
-          <p className="text-13 text-quiet">It has listed no tools yet.</p>
-        ) : (
-          <ul className="grid gap-3">
-            {tools.nodes.map((tool) => (
-              <li key={tool.id} className="grid gap-1">
-                <code className="break-all text-13">{tool.name ?? tool.originalName}</code>
-                {tool.description && <p className="line-clamp-2 text-12 text-quiet">{tool.description}</p>}
-              </li>
-            ))}
-          </ul>
-        )}
-      </Section>
     </div>
   );
 }

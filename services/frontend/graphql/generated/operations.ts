@@ -309,7 +309,31 @@ export type McpServerQueryVariables = Exact<{
 }>;
 
 
-export type McpServerQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly settings: ReadonlyArray<{ readonly name: string, readonly title: string, readonly description: string, readonly secret: boolean, readonly required: boolean, readonly isSet: boolean }> } | null, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string | null, readonly originalName: string, readonly description: string | null, readonly listed: boolean }>, readonly pageInfo: { readonly next: string | null } }, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string }> } | null } | null };
+export type McpServerQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly settings: ReadonlyArray<{ readonly name: string, readonly title: string, readonly description: string, readonly secret: boolean, readonly required: boolean, readonly isSet: boolean }> } | null, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string }> } | null } | null };
+
+export type ToolsOfMcpServerQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ToolsOfMcpServerQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string | null, readonly originalName: string, readonly description: string | null, readonly listed: boolean }>, readonly pageInfo: { readonly next: string | null } } } | null } | null };
+
+export type ToolDefinitionQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  tool: string;
+}>;
+
+
+export type ToolDefinitionQuery = { readonly workspace: { readonly id: string, readonly tool: { readonly id: string, readonly definition: string | null } | null } | null };
+
+export type CreateToolTokenMutationVariables = Exact<{
+  workspace: string;
+}>;
+
+
+export type CreateToolTokenMutation = { readonly createToolToken: { readonly token: string, readonly expiresAt: number } };
 
 export type CreateMcpServerMutationVariables = Exact<{
   workspace: string;
@@ -624,7 +648,19 @@ export const mcpServersQuery: Operation<McpServersQuery, McpServersQueryVariable
 };
 
 export const mcpServerQuery: Operation<McpServerQuery, McpServerQueryVariables> = {
-  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){id mcpServer(id:$id){id name kind enabled version status health restarts lastStartedAt nextRetryAt reason{...Problem}stderr sandboxes launch{command args cwd url env{name value}headers{name value}settings{name title description secret required isSet}setBy}tools(first:100){nodes{id name originalName description listed}pageInfo{next}}skills(first:100){id name}runtimes(first:10){id name}}}}fragment Problem on Reason{code message repair}",
+  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){id mcpServer(id:$id){id name kind enabled version status health restarts lastStartedAt nextRetryAt reason{...Problem}stderr sandboxes launch{command args cwd url env{name value}headers{name value}settings{name title description secret required isSet}setBy}skills(first:100){id name}runtimes(first:10){id name}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const toolsOfMcpServerQuery: Operation<ToolsOfMcpServerQuery, ToolsOfMcpServerQueryVariables> = {
+  text: "query ToolsOfMcpServer($workspace:ID$id:ID$after:String){workspace(id:$workspace){id mcpServer(id:$id){id tools(first:100 after:$after){nodes{id name originalName description listed}pageInfo{next}}}}}",
+};
+
+export const toolDefinitionQuery: Operation<ToolDefinitionQuery, ToolDefinitionQueryVariables> = {
+  text: "query ToolDefinition($workspace:ID$tool:ID!){workspace(id:$workspace){id tool(id:$tool){id definition}}}",
+};
+
+export const createToolTokenMutation: Operation<CreateToolTokenMutation, CreateToolTokenMutationVariables> = {
+  text: "mutation CreateToolToken($workspace:ID!){createToolToken(workspace:$workspace){token expiresAt}}",
 };
 
 export const createMcpServerMutation: Operation<CreateMcpServerMutation, CreateMcpServerMutationVariables> = {
