@@ -51,7 +51,7 @@ export function isAgent({ client }: Pick<KeyOfMember, 'client'>): boolean {
 
 /** What the removal of its member does to a key. `heir` is the member who gets the keys. */
 export function fateOf(key: Pick<KeyOfMember, 'name' | 'client'>, heir: Member | null): string {
-  if (isAgent(key)) return `The connected agent "${key.name}" is cut off: it acts for this person.`;
+  if (isAgent(key)) return `The connected agent "${key.name}" is disconnected: it acts for this person.`;
   if (heir === null) return `The key "${key.name}" is revoked: its agents lose access.`;
   return `The key "${key.name}" goes to ${heir.person.email}: its agents go on.`;
 }

@@ -9,7 +9,7 @@ import { tenancyOf } from '../../objects/platform.ts';
 export default class UserRemove extends SvcCommand {
   static override summary = 'End the membership of a person in a workspace.';
   static override description =
-    'The keys of the person are revoked, or given to another member, so that their agents go on. Connected agents are cut off: they act for the person. MCP servers, skills and roles that the person made stay, and so does the history.';
+    'The keys of the person are revoked, or given to another member, so that their agents go on. Connected agents are disconnected: they act for the person. MCP servers, skills and roles that the person made stay, and so does the history.';
   static override aliases = ['users:remove'];
   static override examples = [
     { description: 'Remove a member', command: '<%= config.bin %> user remove ann@example.com' },

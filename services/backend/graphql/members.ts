@@ -149,7 +149,7 @@ export function addMembers(builder: Builder): void {
         ifUsedBy: t.arg.idList({ description: 'Keys that may be revoked or handed over; absent: any.' }),
         keysTo: t.arg.id({
           description:
-            'The member who gets the keys; absent: they are revoked. Connected agents are cut off in either case.',
+            'The member who gets the keys; absent: they are revoked. Connected agents are disconnected in either case.',
         }),
       },
       resolve: async (_root, { workspace, ...removal }, { backend, principal }) => {

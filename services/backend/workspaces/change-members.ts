@@ -76,7 +76,7 @@ export interface MemberRemoval extends BasedOn {
   readonly ifUsedBy?: readonly string[] | null | undefined;
   /**
    * The id of the member who gets the keys, so that their agents go on; absent: the keys are revoked. Connected agents
-   * are cut off in either case: the person let them in to act for that person.
+   * are disconnected in either case: the person let them in to act for that person.
    */
   readonly keysTo?: string | null | undefined;
 }

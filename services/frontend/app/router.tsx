@@ -147,15 +147,32 @@ interface RuntimesSearch {
 const apiKeys = createRoute({
   getParentRoute: () => workspace,
   path: '/profile/api-keys',
-  validateSearch: ({ add }: Record<string, unknown>): { add?: boolean | undefined } => (add === true ? { add } : {}),
+  validateSearch: ({ panel, add }: Record<string, unknown>): ApiKeysSearch => ({
+    ...(typeof panel === 'string' && { panel }),
+    ...(add === true && { add }),
+  }),
   component: lazyRouteComponent(() => import('../pages/api-keys-page.tsx'), 'ApiKeysPage'),
 });
+
+interface ApiKeysSearch {
+  /** The key whose panel is open. */
+  readonly panel?: string | undefined;
+  readonly add?: boolean | undefined;
+}
 
 const connectedAgents = createRoute({
   getParentRoute: () => workspace,
   path: '/profile/connected-agents',
+  validateSearch: ({ panel }: Record<string, unknown>): ConnectedAgentsSearch => ({
+    ...(typeof panel === 'string' && { panel }),
+  }),
   component: lazyRouteComponent(() => import('../pages/connected-agents-page.tsx'), 'ConnectedAgentsPage'),
 });
+
+interface ConnectedAgentsSearch {
+  /** The agent whose panel is open. */
+  readonly panel?: string | undefined;
+}
 
 const account = createRoute({
   getParentRoute: () => workspace,

@@ -1,42 +1,37 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo } from 'react';
 import { useShortcuts } from '../app/shortcuts.ts';
-import { usePlace } from '../app/workspace.ts';
 import { Button } from '../components/button.tsx';
-import { ConfirmByTyping } from '../components/confirm-by-typing.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorState } from '../components/error-state.tsx';
 import { Moment } from '../components/moment.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
-import { StatusDot } from '../components/status-dot.tsx';
-import { send } from '../graphql/client.ts';
-import { revokeKeyMutation } from '../graphql/generated/operations.ts';
 import { CreateKey } from './create-key.tsx';
-import { type OwnKey as Row, useOwnKeys } from './own-keys.ts';
+import { KeyPanel } from './key-panel.tsx';
+import { KeyState } from './key-state.tsx';
+import { type OwnKey as Row, replacedIds, rolesInWords, useOwnKeys } from './own-keys.ts';
 import { PageHead } from './page-head.tsx';
 
 const from = '/w/$workspace/profile/api-keys';
 const idOf = ({ id }: Row) => id;
-const states = {
-  valid: { tone: 'good', word: 'valid' },
-  expired: { tone: 'bad', word: 'Expired' },
-  revoked: { tone: 'none', word: 'revoked' },
-} as const;
-
 const columns: readonly Column<Row>[] = [
-  {
-    title: 'Name',
-    cell: ({ name }) => name || 'replaced key',
-    sortBy: ({ name }) => name,
-    isTitle: true,
-    share: 'wide',
-  },
+  { title: 'Name', cell: ({ name }) => name, sortBy: ({ name }) => name, isTitle: true },
   { title: 'Key', cell: ({ hint }) => <code className="text-12 text-quiet">{hint}</code> },
   {
     title: 'State',
-    cell: ({ state }) => <StatusDot tone={states[state].tone}>{states[state].word}</StatusDot>,
+    cell: ({ state }) => <KeyState state={state} />,
     sortBy: ({ state }) => state,
+    share: 'narrow',
+  },
+  {
+    title: 'Roles',
+    cell: (row) => (
+      <span className="text-quiet" title={rolesInWords(row)}>
+        {rolesInWords(row)}
+      </span>
+    ),
+    sortBy: rolesInWords,
   },
   {
     title: 'Last used',
@@ -52,16 +47,16 @@ const columns: readonly Column<Row>[] = [
 
 /** The person's own API keys in this workspace. */
 export function ApiKeysPage() {
-  const { workspace } = usePlace();
-  const { add } = useSearch({ from });
+  const { panel, add } = useSearch({ from });
   const navigate = useNavigate({ from });
-  const setAdding = (isAdding: boolean) => void navigate({ search: isAdding ? { add: true } : {}, replace: !isAdding });
-  useShortcuts({ c: () => setAdding(true) });
-  const [revoking, setRevoking] = useState<Row | null>(null);
+  const show = (search: { panel?: string | undefined; add?: boolean | undefined }, replace = false) =>
+    void navigate({ search: (before) => ({ ...before, ...search }), replace });
+  useShortcuts({ c: () => show({ add: true }) });
   const { keys, error, retry } = useOwnKeys();
-  const rows = keys?.filter(({ client }) => client == null) ?? null;
+  const rows = useMemo(() => keys?.filter(({ client }) => client == null) ?? null, [keys]);
+  const replaced = useMemo(() => replacedIds(rows ?? []), [rows]);
   const createButton = (
-    <Button look="primary" icon="plus" onClick={() => setAdding(true)}>
+    <Button look="primary" icon="plus" onClick={() => show({ add: true })}>
       Create key
     </Button>
   );
@@ -69,7 +64,7 @@ export function ApiKeysPage() {
     <>
       <PageHead
         title="API keys"
-        about="Yours, in this workspace. An agent shows a key to connect. Open a key to revoke it."
+        about="Yours, in this workspace. An agent shows a key to connect."
         action={createButton}
       />
       {error !== null && (
@@ -84,19 +79,26 @@ export function ApiKeysPage() {
           An agent needs an API key to use the tools of this workspace. It is shown once.
         </EmptyState>
       ) : (
-        <DataTable label="API keys" columns={columns} rows={rows} idOf={idOf} onOpen={setRevoking} />
-      )}
-      {add === true && <CreateKey onClose={() => setAdding(false)} />}
-      {revoking !== null && (
-        <ConfirmByTyping
-          title={`Revoke ${revoking.name || revoking.hint}`}
-          name={revoking.name || revoking.hint}
-          verb="Revoke key"
-          consequence="Agents that use it are refused at once. A revoked key cannot be made valid again."
-          onConfirm={() =>
-            send(revokeKeyMutation, { workspace: workspace.id, key: revoking.id, ifVersion: revoking.version })
+        <DataTable
+          label="API keys"
+          columns={columns}
+          rows={rows}
+          idOf={idOf}
+          onOpen={({ id }) => show({ panel: id })}
+          openId={panel ?? null}
+          below={({ id }) =>
+            replaced.has(id) && <p className="pb-3 text-13 text-quiet">A newer key of this name replaces it.</p>
           }
-          onClose={() => setRevoking(null)}
+        />
+      )}
+      {add === true && <CreateKey onClose={() => show({ add: undefined }, true)} />}
+      {panel !== undefined && rows !== null && (
+        <KeyPanel
+          key={panel}
+          row={rows.find(({ id }) => id === panel)}
+          isReplaced={replaced.has(panel)}
+          onShow={(id) => show({ panel: id }, true)}
+          onClose={() => show({ panel: undefined })}
         />
       )}
     </>

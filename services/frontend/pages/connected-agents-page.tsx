@@ -1,20 +1,27 @@
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
-import { usePlace } from '../app/workspace.ts';
-import { ConfirmByTyping } from '../components/confirm-by-typing.tsx';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorState } from '../components/error-state.tsx';
 import { Moment } from '../components/moment.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
-import { send } from '../graphql/client.ts';
-import { revokeKeyMutation } from '../graphql/generated/operations.ts';
-import { type OwnKey, useOwnKeys } from './own-keys.ts';
+import { ConnectedAgentPanel } from './connected-agent-panel.tsx';
+import { type OwnKey, rolesInWords, useOwnKeys } from './own-keys.ts';
 import { PageHead } from './page-head.tsx';
 
+const from = '/w/$workspace/profile/connected-agents';
+
 const columns: readonly Column<OwnKey>[] = [
-  { title: 'Agent', cell: ({ name }) => name, sortBy: ({ name }) => name, isTitle: true, share: 'wide' },
+  { title: 'Agent', cell: ({ name }) => name, sortBy: ({ name }) => name, isTitle: true },
   { title: 'Client', cell: ({ client }) => <span className="break-all text-12 text-quiet">{client}</span> },
+  {
+    title: 'Roles',
+    cell: (row) => (
+      <span className="text-quiet" title={rolesInWords(row)}>
+        {rolesInWords(row)}
+      </span>
+    ),
+    sortBy: rolesInWords,
+  },
   {
     title: 'Last used',
     cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} otherwise="never used" />,
@@ -29,13 +36,17 @@ const columns: readonly Column<OwnKey>[] = [
 
 /** The agents that the person let in by signing in. */
 export function ConnectedAgentsPage() {
-  const { workspace } = usePlace();
-  const [cutting, setCutting] = useState<OwnKey | null>(null);
+  const { panel } = useSearch({ from });
+  const navigate = useNavigate({ from });
+  const show = (id: string | undefined) => void navigate({ search: id === undefined ? {} : { panel: id } });
   const { keys, error, retry } = useOwnKeys();
   const rows = keys?.filter(({ client, state }) => client != null && state === 'valid') ?? null;
   return (
     <>
-      <PageHead title="Connected agents" about="They act as you, in this workspace. Open one to cut it off." />
+      <PageHead
+        title="Connected agents"
+        about="They act as you, in this workspace. Open one to change its roles or to disconnect it."
+      />
       {error !== null && (
         <div className="mb-3">
           <ErrorState error={error} onRetry={retry} />
@@ -48,19 +59,17 @@ export function ConnectedAgentsPage() {
           An agent that knows the address of this platform alone asks you to sign in, and then appears here.
         </EmptyState>
       ) : (
-        <DataTable label="Connected agents" columns={columns} rows={rows} idOf={({ id }) => id} onOpen={setCutting} />
-      )}
-      {cutting !== null && (
-        <ConfirmByTyping
-          title={`Cut off ${cutting.name}`}
-          name={cutting.name}
-          verb="Cut off"
-          consequence="The agent is refused at once. It must ask you again to come back."
-          onConfirm={() =>
-            send(revokeKeyMutation, { workspace: workspace.id, key: cutting.id, ifVersion: cutting.version })
-          }
-          onClose={() => setCutting(null)}
+        <DataTable
+          label="Connected agents"
+          columns={columns}
+          rows={rows}
+          idOf={({ id }) => id}
+          onOpen={({ id }) => show(id)}
+          openId={panel ?? null}
         />
+      )}
+      {panel !== undefined && rows !== null && (
+        <ConnectedAgentPanel key={panel} row={rows.find(({ id }) => id === panel)} onClose={() => show(undefined)} />
       )}
     </>
   );

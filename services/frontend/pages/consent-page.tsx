@@ -94,7 +94,7 @@ function Consent({ id, request }: { readonly id: string; readonly request: Agent
           Connect
         </Button>
       </div>
-      <p className="text-12 text-quiet">You can cut it off at any time, under Connected agents.</p>
+      <p className="text-12 text-quiet">You can disconnect it at any time, under Connected agents.</p>
     </Question>
   );
 }

@@ -247,6 +247,8 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     expect(await page.content()).not.toContain(key);
 
     await row('agent-of-ann').click();
+    const panel = page.getByRole('complementary', { name: 'agent-of-ann' });
+    await panel.getByRole('button', { name: 'Revoke…' }).click();
     const confirm = page.getByRole('dialog', { name: 'Revoke agent-of-ann' });
     await confirm.getByLabel('Type agent-of-ann to confirm').fill('agent-of-ann');
     await confirm.getByRole('button', { name: 'Revoke key' }).click();
@@ -307,7 +309,7 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await invited.getByRole('alert').filter({ hasText: 'The invitation is not valid' }).waitFor();
   });
 
-  test('an agent is connected by consent, works, and is cut off', async () => {
+  test('an agent is connected by consent, works, and is disconnected', async () => {
     const backend = `http://localhost:${platform.ports.backend}`;
     const mcpUrl = `http://localhost:${platform.ports['remote-mcp']}/mcp`;
     const answered = Promise.withResolvers<URLSearchParams>();
@@ -356,9 +358,11 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
 
     await page.goto(`${await browser.places()}/profile/connected-agents`);
     await row('Helpful agent').click();
-    const confirm = page.getByRole('dialog', { name: 'Cut off Helpful agent' });
+    const panel = page.getByRole('complementary', { name: 'Helpful agent' });
+    await panel.getByRole('button', { name: 'Disconnect…' }).click();
+    const confirm = page.getByRole('dialog', { name: 'Disconnect Helpful agent' });
     await confirm.getByLabel('Type Helpful agent to confirm').fill('Helpful agent');
-    await confirm.getByRole('button', { name: 'Cut off' }).click();
+    await confirm.getByRole('button', { name: 'Disconnect' }).click();
     await page.getByText('No connected agents').waitFor();
     await expect(agent.client.listTools()).rejects.toThrow();
   });

@@ -126,6 +126,18 @@ export type KeyInput = {
   readonly expiresAt?: number | null | undefined;
 };
 
+export type KeyPatch = {
+  readonly name?: string | null | undefined;
+  readonly roles?: ReadonlyArray<string> | null | undefined;
+  /** true: every role of the workspace, instead of roles. */
+  readonly allRoles?: boolean | null | undefined;
+  readonly disclosure?: KeyDisclosure | null | undefined;
+  readonly expiresAt?: number | null | undefined;
+  /** true: no expiry, instead of expiresAt. */
+  readonly neverExpires?: boolean | null | undefined;
+  readonly ifVersion?: number | null | undefined;
+};
+
 export type ChangesSubscriptionVariables = Exact<{
   workspace?: string | null | undefined;
 }>;
@@ -458,7 +470,7 @@ export type OwnKeysQueryVariables = Exact<{
 }>;
 
 
-export type OwnKeysQuery = { readonly workspace: { readonly id: string, readonly ownKeys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly hint: string, readonly client: string | null, readonly state: KeyState, readonly version: number, readonly expiresAt: number | null, readonly lastUsedAt: number | null, readonly createdAt: number }> } | null };
+export type OwnKeysQuery = { readonly workspace: { readonly id: string, readonly ownKeys: ReadonlyArray<OwnKeyFragment> } | null };
 
 export type CreateKeyMutationVariables = Exact<{
   workspace: string;
@@ -467,6 +479,23 @@ export type CreateKeyMutationVariables = Exact<{
 
 
 export type CreateKeyMutation = { readonly createKey: { readonly secret: string, readonly key: { readonly id: string, readonly name: string } } };
+
+export type UpdateKeyMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  input: KeyPatch;
+}>;
+
+
+export type UpdateKeyMutation = { readonly updateKey: OwnKeyFragment };
+
+export type RotateKeyMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type RotateKeyMutation = { readonly rotateKey: { readonly secret: string, readonly key: { readonly id: string, readonly name: string } } };
 
 export type RevokeKeyMutationVariables = Exact<{
   workspace: string;
@@ -716,11 +745,19 @@ export const removeRoleMutation: Operation<RemoveRoleMutation, RemoveRoleMutatio
 };
 
 export const ownKeysQuery: Operation<OwnKeysQuery, OwnKeysQueryVariables> = {
-  text: "query OwnKeys($workspace:ID){workspace(id:$workspace){id ownKeys(first:100){id name hint client state version expiresAt lastUsedAt createdAt}}}",
+  text: "query OwnKeys($workspace:ID){workspace(id:$workspace){id ownKeys(first:100){...OwnKey}}}fragment OwnKey on Key{id name hint client state version disclosure expiresAt lastUsedAt createdAt roles(first:100){id name}replaces{id hint lastUsedAt}}",
 };
 
 export const createKeyMutation: Operation<CreateKeyMutation, CreateKeyMutationVariables> = {
   text: "mutation CreateKey($workspace:ID!$input:KeyInput!){createKey(workspace:$workspace input:$input){secret key{id name}}}",
+};
+
+export const updateKeyMutation: Operation<UpdateKeyMutation, UpdateKeyMutationVariables> = {
+  text: "mutation UpdateKey($workspace:ID!$id:ID!$input:KeyPatch!){updateKey(workspace:$workspace id:$id input:$input){...OwnKey}}fragment OwnKey on Key{id name hint client state version disclosure expiresAt lastUsedAt createdAt roles(first:100){id name}replaces{id hint lastUsedAt}}",
+};
+
+export const rotateKeyMutation: Operation<RotateKeyMutation, RotateKeyMutationVariables> = {
+  text: "mutation RotateKey($workspace:ID!$id:ID!){rotateKey(workspace:$workspace id:$id){secret key{id name}}}",
 };
 
 export const revokeKeyMutation: Operation<RevokeKeyMutation, RevokeKeyMutationVariables> = {
