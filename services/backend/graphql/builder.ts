@@ -14,6 +14,7 @@ import type { Access, Right } from '../members/access.ts';
 import type { FilledSetting, LaunchView, ShownSetting } from '../servers/launch.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import type { ToolToken } from '../tools/create-tool-token.ts';
+import type { UsageHour, UsageShare, UsageSummary } from '../usage/summarize-usage.ts';
 import type { SkillUsage } from '../usage/usage-of-skill.ts';
 import type { Membership } from '../workspaces/find-workspaces.ts';
 import type { GraphqlNeeds } from './graphql-needs.ts';
@@ -73,6 +74,9 @@ interface Objects {
   };
   Mail: MailSummary;
   UsageRow: Node<'usage'>;
+  UsageSummary: UsageSummary;
+  UsageHour: UsageHour;
+  UsageShare: UsageShare;
   Activity: Node<'activity'>;
   WorkspacePage: Page<'workspace'>;
   RolePage: Page<'role'>;

@@ -1,16 +1,23 @@
-import { findId, memberOfKey, operatorKeyOf } from '../../contracts/ids.ts';
+import { findId, memberOfKey, operatorKeyOf, type WorkspaceId } from '../../contracts/ids.ts';
 import type { Anchor, Graph, Node } from '../graph/graph.ts';
 import { idKindOf } from '../graph/schema.ts';
+import { largestShares, summarizeUsage, type UsageGroup, usageGroups, usageOrders } from '../usage/summarize-usage.ts';
 import type { Builder } from './builder.ts';
-import { pageArgs, pageOf } from './paging.ts';
+import { listArgs, listOf, pageArgs, pageOf } from './paging.ts';
 
 export function addUsage(builder: Builder): void {
+  addRows(builder);
+  addSummary(builder);
+}
+
+function addRows(builder: Builder): void {
   builder.objectType('UsageRow', {
     fields: (t) => ({
       hour: t.exposeFloat('hour'),
       key: t.string({
         resolve: (row, _args, { backend }) =>
           row.key === operatorKeyOf(row.workspace) ? 'operator' : nameOfKey(backend.graph, row),
+        resolve: (row, _args, { backend }) => nameOfKey(backend.graph, row.workspace, row.key),
       }),
       keyId: t.exposeID('key', { description: 'Two keys have the same name while one replaces the other.' }),
       tool: t.string({
@@ -58,6 +65,73 @@ export function addUsage(builder: Builder): void {
   );
 }
 
+function addSummary(builder: Builder): void {
+  builder.objectType('UsageSummary', {
+    description: 'Calls of a stretch of time, added up.',
+    fields: (t) => ({
+      calls: t.int({ resolve: ({ total }) => total.calls }),
+      errors: t.int({ resolve: ({ total }) => total.errors }),
+      durationMs: t.float({ resolve: ({ total }) => total.durationMs }),
+      isComplete: t.exposeBoolean('isComplete', {
+        description: 'False: there are more records than are summed, and the earliest are left out.',
+      }),
+      hours: t.expose('hours', { type: ['UsageHour'], description: 'Those with calls, the earliest first.' }),
+      largest: t.field({
+        type: ['UsageShare'],
+        description: 'Those with the largest sum. By errors: only those with errors.',
+        args: {
+          by: t.arg({ type: builder.enumType('UsageGroup', { values: usageGroups }), required: true }),
+          order: t.arg({
+            type: builder.enumType('UsageOrder', {
+              description: 'averageMs: the average duration of a call.',
+              values: usageOrders,
+            }),
+            required: true,
+          }),
+          ...listArgs(builder, 10),
+        },
+        resolve: (summary, { by, order, first }) => largestShares(summary, { by, order, first: listOf(first, 10) }),
+      }),
+    }),
+  });
+
+  builder.objectType('UsageHour', {
+    fields: (t) => ({
+      hour: t.exposeFloat('hour'),
+      calls: t.exposeInt('calls'),
+      errors: t.exposeInt('errors'),
+      durationMs: t.exposeFloat('durationMs'),
+    }),
+  });
+
+  builder.objectType('UsageShare', {
+    description: 'The part of one tool, key, skill or MCP server.',
+    fields: (t) => ({
+      id: t.exposeID('id', { nullable: true, description: 'null: calls outside of a skill.' }),
+      name: t.string({
+        nullable: true,
+        description: 'Its id if it was removed since. null: calls outside of a skill.',
+        resolve: (share, _args, { backend }) => nameOfShare(backend.graph, share),
+      }),
+      calls: t.exposeInt('calls'),
+      errors: t.exposeInt('errors'),
+      durationMs: t.exposeFloat('durationMs'),
+    }),
+  });
+
+  builder.objectField('Workspace', 'usageSummary', (t) =>
+    t.field({
+      type: 'UsageSummary',
+      description: 'The calls of the hours from one moment to another, at most 90 days later.',
+      args: { from: t.arg.float({ required: true }), to: t.arg.float({ required: true }) },
+      resolve: async ({ id }, { from, to }, { backend, access }) => {
+        await access(id, 'read');
+        return await summarizeUsage(backend.graph, id, { from, to });
+      },
+    }),
+  );
+}
+
 function hoursBetween({ from, to }: { from?: number | null | undefined; to?: number | null | undefined }) {
   if (from == null && to == null) return [];
   return [{ field: 'hour' as const, ...(from == null ? {} : { from }), ...(to == null ? {} : { below: to }) }];
@@ -78,6 +152,22 @@ async function nameOfKey(graph: Graph, { key: text, workspace: anchor }: Node<'u
   const user = member === null ? null : findId('user', member.user);
   const person = user === null ? null : await graph.find('user', user, null);
   return person?.email ?? name;
+interface Share {
+  readonly workspace: WorkspaceId;
+  readonly group: UsageGroup;
+  readonly id: string | null;
+}
+
+/** Operators try tools without a key of their own. */
+async function nameOfKey(graph: Graph, workspace: WorkspaceId, id: string): Promise<string> {
+  return id === operatorKeyOf(workspace) ? 'operator' : await nameOf(graph, { kind: 'key', id, anchor: workspace });
+}
+
+async function nameOfShare(graph: Graph, { workspace, group, id }: Share): Promise<string | null> {
+  if (id === null) return null;
+  return group === 'key'
+    ? await nameOfKey(graph, workspace, id)
+    : await nameOf(graph, { kind: group, id, anchor: workspace });
 }
 
 /** If a used object was removed since, only its id is left. */
