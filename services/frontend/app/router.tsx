@@ -142,6 +142,20 @@ interface RuntimesSearch {
   /** The runtime whose panel is open. */
   readonly panel?: string | undefined;
   readonly add?: boolean | undefined;
+const usage = createRoute({
+  getParentRoute: () => workspace,
+  path: '/settings/usage',
+  validateSearch: ({ range }: Record<string, unknown>): UsageSearch => {
+    const found = usageRangeNames.find((name) => name === range);
+    return found === undefined ? {} : { range: found };
+  },
+  component: lazyRouteComponent(() => import('../pages/usage-page.tsx'), 'UsagePage'),
+});
+
+const usageRangeNames = ['24h', '7d', '30d'] as const;
+
+interface UsageSearch {
+  readonly range?: (typeof usageRangeNames)[number] | undefined;
 }
 
 const apiKeys = createRoute({
@@ -201,6 +215,7 @@ export const router = createRouter({
       account,
       appearance,
     ]),
+    workspace.addChildren([home, mcpServers, usage, apiKeys, connectedAgents, account, appearance]),
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -22,7 +22,7 @@ export function DisclosureChoice({ disclosure, onDisclosure }: DisclosureChoiceP
           <input
             type="radio"
             name={id}
-            className="mt-1"
+            className="mt-0.5 size-4 accent-solid"
             checked={known === disclosure}
             onChange={() => onDisclosure(known)}
           />

@@ -24,11 +24,23 @@ export function RoleChoice({ roles, onRoles }: RoleChoiceProps) {
     <fieldset className="grid min-w-0 gap-2">
       <legend className="mb-1 font-medium text-13">Roles</legend>
       <label className="flex min-h-11 items-center gap-3 text-13 tablet:min-h-0">
-        <input type="radio" name={id} checked={roles === null} onChange={() => onRoles(null)} />
+        <input
+          type="radio"
+          name={id}
+          className="size-4 accent-solid"
+          checked={roles === null}
+          onChange={() => onRoles(null)}
+        />
         Every role, later ones too
       </label>
       <label className="flex min-h-11 items-center gap-3 text-13 tablet:min-h-0">
-        <input type="radio" name={id} checked={roles !== null} onChange={() => roles === null && onRoles([])} />
+        <input
+          type="radio"
+          name={id}
+          className="size-4 accent-solid"
+          checked={roles !== null}
+          onChange={() => roles === null && onRoles([])}
+        />
         Only some roles
       </label>
       {roles !== null && <RoleList chosen={roles} onRoles={onRoles} />}

@@ -506,6 +506,17 @@ export type RevokeKeyMutationVariables = Exact<{
 
 export type RevokeKeyMutation = { readonly revokeKey: { readonly id: string, readonly state: KeyState } };
 
+export type ShareFragment = { readonly id: string | null, readonly name: string | null, readonly calls: number, readonly errors: number, readonly durationMs: number };
+
+export type UsageQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  from: number;
+  to: number;
+}>;
+
+
+export type UsageQuery = { readonly workspace: { readonly id: string, readonly usageSummary: { readonly calls: number, readonly errors: number, readonly durationMs: number, readonly isComplete: boolean, readonly hours: ReadonlyArray<{ readonly hour: number, readonly calls: number, readonly errors: number }>, readonly slowest: ReadonlyArray<ShareFragment>, readonly failing: ReadonlyArray<ShareFragment>, readonly byKey: ReadonlyArray<ShareFragment>, readonly bySkill: ReadonlyArray<ShareFragment> } } | null };
+
 export type AccountQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -762,6 +773,10 @@ export const rotateKeyMutation: Operation<RotateKeyMutation, RotateKeyMutationVa
 
 export const revokeKeyMutation: Operation<RevokeKeyMutation, RevokeKeyMutationVariables> = {
   text: "mutation RevokeKey($workspace:ID!$key:String!$ifVersion:Int){revokeKey(workspace:$workspace key:$key ifVersion:$ifVersion){id state}}",
+};
+
+export const usageQuery: Operation<UsageQuery, UsageQueryVariables> = {
+  text: "query Usage($workspace:ID$from:Float!$to:Float!){workspace(id:$workspace){id usageSummary(from:$from to:$to){calls errors durationMs isComplete hours{hour calls errors}slowest:largest(by:tool order:averageMs){...Share}failing:largest(by:tool order:errors){...Share}byKey:largest(by:key order:calls){...Share}bySkill:largest(by:skill order:calls){...Share}}}}fragment Share on UsageShare{id name calls errors durationMs}",
 };
 
 export const accountQuery: Operation<AccountQuery, AccountQueryVariables> = {
