@@ -1,3 +1,4 @@
+import { actionInWords } from '../../services/contracts/activity-words.ts';
 import type { HistoryEntry } from '../history.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -19,17 +20,6 @@ function whatOf(entry: HistoryEntry): string {
     const failed = errors === 0 ? '' : `, ${errors} failed`;
     return `called ${tool} ${calls === 1 ? 'once' : `${calls} times`}${failed}`;
   }
-  const { action, subjectKind, subject, changes } = entry;
-  const fields = action === 'update' ? Object.keys(changes).join(', ') : '';
-  return `${pastTense[action] ?? action} ${kindNames[subjectKind] ?? subjectKind} ${subject}${fields === '' ? '' : `: ${fields}`}`;
+  const fields = entry.action === 'update' ? Object.keys(entry.changes).join(', ') : '';
+  return `${actionInWords(entry)}${fields === '' ? '' : `: ${fields}`}`;
 }
-
-const pastTense: Readonly<Record<string, string>> = {
-  create: 'created',
-  update: 'changed',
-  remove: 'removed',
-  restart: 'restarted',
-  revoke: 'revoked',
-};
-
-const kindNames: Readonly<Record<string, string>> = { mcpServer: 'MCP server' };

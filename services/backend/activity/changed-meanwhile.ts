@@ -1,7 +1,7 @@
+import { type ChangedObject, describeChanges, mergeChanges, parseChanges } from '../../contracts/activity-changes.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { Node } from '../graph/graph.ts';
 import type { Change } from './change.ts';
-import { type ChangedObject, describeChanges, mergeChanges, parseChanges } from './describe-changes.ts';
 
 /** The version of an object that a change is based on; absent: any. */
 export interface BasedOn {

@@ -1,3 +1,4 @@
+import type { Changes, FieldChange, FieldValue } from '../../contracts/activity-changes.ts';
 import type { IdKind } from '../../contracts/ids.ts';
 import { newId } from '../../contracts/ids.ts';
 import type { Transaction } from '../graph/graph.ts';
@@ -14,10 +15,6 @@ export interface ActivityEntry {
 }
 
 export type Action = 'create' | 'update' | 'remove' | 'restart' | 'revoke';
-export type Changes = Readonly<Record<string, Change>>;
-/** A long or secret text is recorded as `changed`. */
-type Change = { readonly from?: Value; readonly to?: Value } | 'changed';
-type Value = string | number | boolean | null | readonly string[];
 
 /** Writes an entry in the transaction of the action that it records. */
 export async function recordActivity(
@@ -53,10 +50,10 @@ async function actorOf(
 
 /** The fields in which `after` differs from `before`. */
 export function differences(
-  before: Readonly<Record<string, Value>>,
-  after: Readonly<Record<string, Value | undefined>>,
+  before: Readonly<Record<string, FieldValue>>,
+  after: Readonly<Record<string, FieldValue | undefined>>,
 ): Changes {
-  const changes: Record<string, Change> = {};
+  const changes: Record<string, FieldChange> = {};
   for (const [name, to] of Object.entries(after)) {
     const from = before[name] ?? null;
     if (to === undefined || sameValue(from, to)) continue;
@@ -67,10 +64,10 @@ export function differences(
 
 const shownLengthMax = 1024;
 
-function isLong(value: Value): boolean {
+function isLong(value: FieldValue): boolean {
   return JSON.stringify(value).length > shownLengthMax;
 }
 
-function sameValue(a: Value, b: Value): boolean {
+function sameValue(a: FieldValue, b: FieldValue): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

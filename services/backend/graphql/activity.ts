@@ -1,9 +1,6 @@
-import type { IdKind } from '../../contracts/ids.ts';
-import { allows } from '../members/access.ts';
 import type { Builder } from './builder.ts';
-import { pageArgs, pageOf } from './paging.ts';
-
-const namedByAddress: ReadonlySet<string> = new Set<IdKind>(['invitation', 'member']);
+import { filterActivity, subjectFor } from './filter-activity.ts';
+import { pageOf, searchArgs } from './paging.ts';
 
 export function addActivity(builder: Builder): void {
   builder.objectType('Activity', {
@@ -17,11 +14,7 @@ export function addActivity(builder: Builder): void {
       subjectKind: t.exposeString('subjectKind'),
       subjectName: t.string({
         description: 'For an invitation or a member an e-mail address, which owner and admin alone see.',
-        resolve: async ({ workspace, subjectKind, subjectName }, _args, { access }) => {
-          if (!namedByAddress.has(subjectKind)) return subjectName;
-          const { role } = await access(workspace, 'read');
-          return allows(role, 'administer') ? subjectName : 'a person';
-        },
+        resolve: async (entry, _args, { access }) => subjectFor((await access(entry.workspace, 'read')).role, entry),
       }),
       changes: t.exposeString('changes', { description: 'JSON text of what changed, secrets left out.' }),
     }),
@@ -37,17 +30,12 @@ export function addActivity(builder: Builder): void {
   builder.objectField('Workspace', 'activity', (t) =>
     t.field({
       type: 'ActivityPage',
-      description: 'The changes and their authors, the latest first.',
-      args: pageArgs(builder),
+      description:
+        'The changes and their authors, the latest first. A search finds words of author, action, kind and name. With it, a page may hold fewer than "first" before the last one.',
+      args: searchArgs(builder),
       resolve: async ({ id: anchor }, args, { backend, access }) => {
-        await access(anchor, 'read');
-        return await backend.graph.select({
-          type: 'activity',
-          anchor,
-          orderBy: 'at',
-          descending: true,
-          ...pageOf(args),
-        });
+        const { role } = await access(anchor, 'read');
+        return await filterActivity(backend.graph, { workspace: anchor, role, page: pageOf(args) });
       },
     }),
   );

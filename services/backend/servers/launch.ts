@@ -1,12 +1,13 @@
 import { relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import type { Changes } from '../../contracts/activity-changes.ts';
 import { type Launch, launch as launchParser } from '../../contracts/bus/messages.ts';
 import { type DeclaredSetting, hasValue, missingSettings } from '../../contracts/declared-settings.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
 import { type Author, authors } from '../../contracts/sandbox.ts';
 import { Secret } from '../../contracts/secret.ts';
-import { type Changes, differences } from '../activity/record-activity.ts';
+import { differences } from '../activity/record-activity.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
 import type { Node } from '../graph/graph.ts';
 import type { Secrets, WithSecrets } from '../secrets/secrets.ts';

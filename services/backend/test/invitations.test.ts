@@ -93,6 +93,29 @@ describe('an invitation', () => {
     for (const role of ['admin', 'owner']) expect((await namesFor(role)).names).toContain(invited);
   });
 
+  test('is found in the activity by its address by owner and admin alone', async () => {
+    const w = await addWorkspace();
+    const invited = fresh();
+    await invite(w, invited);
+    const query =
+      'query ($w: ID!, $s: String) { workspace(id: $w) { activity(search: $s) { nodes { subjectKind } pageInfo { next } } } }';
+    const findersOf = async (search: string) => {
+      const found: string[] = [];
+      for (const role of ['viewer', 'editor', 'admin', 'owner'] as const) {
+        const { token } = await backend.addMember(w, role);
+        const { data } = await backend.ask({ query, variables: { w, s: search }, token });
+        const { nodes, pageInfo } = data.workspace.activity;
+        expect(pageInfo.next).toBe(null);
+        if (nodes.length > 0) found.push(role);
+      }
+      return found;
+    };
+    expect(await findersOf(invited)).toEqual(['admin', 'owner']);
+    expect(await findersOf(invited.slice(0, 8).toUpperCase())).toEqual(['admin', 'owner']);
+    expect(await findersOf('INVITATION created')).toEqual(['viewer', 'editor', 'admin', 'owner']);
+    expect(await findersOf('removed invitation')).toEqual([]);
+  });
+
   test('works once, also for two at the same moment', async () => {
     const w = await addWorkspace();
     const token = await invite(w, fresh());

@@ -1,10 +1,10 @@
+import { describeChanges } from '../../contracts/activity-changes.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { parseName } from '../../contracts/names.ts';
 import { announceAccount } from '../accounts/announce-account.ts';
 import { type ChangeNeeds, change } from '../activity/change.ts';
 import { repeat } from '../activity/changed-meanwhile.ts';
-import { describeChanges } from '../activity/describe-changes.ts';
 import { differences } from '../activity/record-activity.ts';
 import { everyPage } from '../graph/every-page.ts';
 import { nameTaken } from '../graph/get-node.ts';

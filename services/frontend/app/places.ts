@@ -22,6 +22,7 @@ export const places = [
   { title: 'Roles', to: '/w/$workspace/roles', icon: 'role', area: 'work', key: 'r' },
   { title: 'General', to: '/w/$workspace/settings/general', icon: 'settings', area: 'settings', key: 'w' },
   { title: 'Members', to: '/w/$workspace/settings/members', icon: 'members', area: 'settings', key: 'u' },
+  { title: 'Activity', to: '/w/$workspace/activity', icon: 'activity', area: 'work', key: 'a' },
   {
     ...{ title: 'MCP servers', to: '/w/$workspace/settings/mcp-servers', icon: 'server', area: 'settings' },
     ...{ key: 'm', inBar: true },

@@ -110,6 +110,15 @@ interface MembersSearch {
   readonly add?: boolean | undefined;
 }
 
+
+const activity = createRoute({
+  getParentRoute: () => workspace,
+  path: '/activity',
+  validateSearch: ({ filter }: Record<string, unknown>): { filter?: string | undefined } =>
+    filter === undefined || filter === '' ? {} : { filter: String(filter).slice(0, 100) },
+  component: lazyRouteComponent(() => import('../pages/activity-page.tsx'), 'ActivityPage'),
+});
+
 const mcpServers = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/mcp-servers',
@@ -216,6 +225,7 @@ export const router = createRouter({
       appearance,
     ]),
     workspace.addChildren([home, mcpServers, usage, apiKeys, connectedAgents, account, appearance]),
+    workspace.addChildren([home, activity, mcpServers, usage, apiKeys, connectedAgents, account, appearance]),
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,

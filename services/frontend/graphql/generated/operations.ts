@@ -517,6 +517,15 @@ export type UsageQueryVariables = Exact<{
 
 export type UsageQuery = { readonly workspace: { readonly id: string, readonly usageSummary: { readonly calls: number, readonly errors: number, readonly durationMs: number, readonly isComplete: boolean, readonly hours: ReadonlyArray<{ readonly hour: number, readonly calls: number, readonly errors: number }>, readonly slowest: ReadonlyArray<ShareFragment>, readonly failing: ReadonlyArray<ShareFragment>, readonly byKey: ReadonlyArray<ShareFragment>, readonly bySkill: ReadonlyArray<ShareFragment> } } | null };
 
+export type ActivityQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  after?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type ActivityQuery = { readonly workspace: { readonly id: string, readonly activity: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly at: number, readonly actor: string, readonly actorName: string, readonly action: string, readonly subject: string, readonly subjectKind: string, readonly subjectName: string, readonly changes: string }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
 export type AccountQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -777,6 +786,10 @@ export const revokeKeyMutation: Operation<RevokeKeyMutation, RevokeKeyMutationVa
 
 export const usageQuery: Operation<UsageQuery, UsageQueryVariables> = {
   text: "query Usage($workspace:ID$from:Float!$to:Float!){workspace(id:$workspace){id usageSummary(from:$from to:$to){calls errors durationMs isComplete hours{hour calls errors}slowest:largest(by:tool order:averageMs){...Share}failing:largest(by:tool order:errors){...Share}byKey:largest(by:key order:calls){...Share}bySkill:largest(by:skill order:calls){...Share}}}}fragment Share on UsageShare{id name calls errors durationMs}",
+};
+
+export const activityQuery: Operation<ActivityQuery, ActivityQueryVariables> = {
+  text: "query Activity($workspace:ID$after:String$search:String){workspace(id:$workspace){id activity(first:100 after:$after search:$search){nodes{id at actor actorName action subject subjectKind subjectName changes}pageInfo{next}}}}",
 };
 
 export const accountQuery: Operation<AccountQuery, AccountQueryVariables> = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { describeChanges, mergeChanges, parseChanges } from './describe-changes.ts';
-import { type Changes, differences } from './record-activity.ts';
+import { differences } from '../backend/activity/record-activity.ts';
+import { type Changes, describeChanges, mergeChanges, parseChanges } from './activity-changes.ts';
 
 const told = (...latestFirst: readonly Changes[]) =>
   describeChanges(mergeChanges(latestFirst.map((changes) => parseChanges(JSON.stringify(changes)))));

@@ -1,10 +1,11 @@
-import type { Changes } from './record-activity.ts';
+/** What an entry of the activity says about the fields of an object. Never a secret: of a secret only that it changed. */
+export type Changes = Readonly<Record<string, FieldChange>>;
+/** A long or secret text is recorded as `changed`. */
+export type FieldChange = { readonly from?: FieldValue; readonly to?: FieldValue } | 'changed';
+export type FieldValue = string | number | boolean | null | readonly string[];
 
 /** Kinds of objects that people change at the same time. */
 export type ChangedObject = 'role' | 'skill' | 'mcpServer' | 'key' | 'member' | 'runtime';
-
-type Change = Changes[string];
-type Value = NonNullable<Exclude<Change, 'changed'>['to']> | null;
 
 /** Changes as the activity stores them. */
 export function parseChanges(text: string): Changes {
@@ -20,20 +21,20 @@ export function parseChanges(text: string): Changes {
 
 /** One change for each field, from the oldest value to the latest. `latestFirst` are successive changes of one object. */
 export function mergeChanges(latestFirst: readonly Changes[]): Changes {
-  const merged: Record<string, Change> = {};
+  const merged: Record<string, FieldChange> = {};
   for (const changes of latestFirst.toReversed()) {
     for (const [field, change] of Object.entries(changes)) merged[field] = mergeChange(merged[field], change);
   }
   return Object.fromEntries(Object.entries(merged).filter(([, change]) => change === 'changed' || !isSame(change)));
 }
 
-function mergeChange(earlier: Change | undefined, later: Change): Change {
+function mergeChange(earlier: FieldChange | undefined, later: FieldChange): FieldChange {
   if (earlier === undefined) return later;
   if (earlier === 'changed' || later === 'changed') return 'changed';
   return { from: earlier.from ?? null, to: later.to ?? null };
 }
 
-function isSame({ from, to }: Exclude<Change, 'changed'>): boolean {
+function isSame({ from, to }: Exclude<FieldChange, 'changed'>): boolean {
   return JSON.stringify(from ?? null) === JSON.stringify(to ?? null);
 }
 
@@ -46,7 +47,7 @@ export function describeChanges(changes: Changes): string {
 
 const fieldsShownMax = 10;
 
-function describe(field: string, change: Change): string {
+function describe(field: string, change: FieldChange): string {
   if (field === 'replaces') return 'another key replaces it';
   if (change === 'changed') return field;
   const [from, to] = [change.from ?? null, change.to ?? null];
@@ -73,15 +74,15 @@ function listed(entries: ReadonlySet<string>): string {
 
 const entriesShownMax = 5;
 
-function listOf(value: Value): readonly string[] {
+function listOf(value: FieldValue): readonly string[] {
   return isList(value) ? value : [];
 }
 
-function isList(value: Value): value is readonly string[] {
+function isList(value: FieldValue): value is readonly string[] {
   return Array.isArray(value);
 }
 
-function shown(field: string, value: Value): string {
+function shown(field: string, value: FieldValue): string {
   if (value === null) return 'none';
   if (typeof value === 'number' && field.endsWith('At')) return new Date(value).toISOString();
   if (isList(value)) return listed(new Set(value));

@@ -1,0 +1,52 @@
+import { actionInWords } from '../../contracts/activity-words.ts';
+import type { IdKind, WorkspaceId } from '../../contracts/ids.ts';
+import type { Graph, Node, Page } from '../graph/graph.ts';
+import { type Access, allows } from '../members/access.ts';
+import type { pageOf } from './paging.ts';
+
+const namedByAddress: ReadonlySet<string> = new Set<IdKind>(['invitation', 'member']);
+
+/** The name of the object, for a caller with this role: owner and admin alone see addresses. */
+export function subjectFor(role: Access['role'], { subjectKind, subjectName }: Node<'activity'>): string {
+  return namedByAddress.has(subjectKind) && !allows(role, 'administer') ? 'a person' : subjectName;
+}
+
+interface Filtered {
+  readonly workspace: WorkspaceId;
+  readonly role: Access['role'];
+  readonly page: ReturnType<typeof pageOf>;
+}
+
+/** Slices of one page. Where few entries match, a page is short and the next one goes on. */
+const slicesMax = 10;
+
+/**
+ * A page of the changes, the latest first. With words, it has those whose text, as the caller sees it, holds each of
+ * them: nobody finds out a hidden address. It stops at a bound, so that a page may hold few entries, or none.
+ */
+export async function filterActivity(
+  graph: Pick<Graph, 'select'>,
+  { workspace, role, page: { search, ...page } }: Filtered,
+): Promise<Page<'activity'>> {
+  const selection = { type: 'activity', anchor: workspace, orderBy: 'at', descending: true, ...page } as const;
+  if (search === undefined) return await graph.select(selection);
+  const words = search.toLowerCase().split(/\s+/);
+  const nodes: Node<'activity'>[] = [];
+  let slice: Page<'activity'> = { nodes: [], next: page.after ?? null };
+  for (let slices = 0; slices < slicesMax; slices++) {
+    const limit = page.limit - nodes.length;
+    // A small slice costs as many round trips as a full one.
+    if (limit * 2 < page.limit || (slices > 0 && slice.next === null)) break;
+    slice = await graph.select({ ...selection, ...(slice.next === null ? {} : { after: slice.next }), limit });
+    nodes.push(...slice.nodes.filter((entry) => hasWords(words, textFor(role, entry))));
+  }
+  return { nodes, next: slice.next };
+}
+
+function textFor(role: Access['role'], entry: Node<'activity'>): string {
+  return `${entry.actorName} ${actionInWords({ ...entry, subject: subjectFor(role, entry) })}`.toLowerCase();
+}
+
+function hasWords(words: readonly string[], text: string): boolean {
+  return words.every((word) => text.includes(word));
+}
