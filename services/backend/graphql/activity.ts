@@ -1,5 +1,5 @@
 import type { Builder } from './builder.ts';
-import { filterActivity, subjectFor } from './filter-activity.ts';
+import { changesFor, filterActivity, subjectFor } from './filter-activity.ts';
 import { pageOf, searchArgs } from './paging.ts';
 
 export function addActivity(builder: Builder): void {
@@ -16,7 +16,10 @@ export function addActivity(builder: Builder): void {
         description: 'For an invitation or a member an e-mail address, which owner and admin alone see.',
         resolve: async (entry, _args, { access }) => subjectFor((await access(entry.workspace, 'read')).role, entry),
       }),
-      changes: t.exposeString('changes', { description: 'JSON text of what changed, secrets left out.' }),
+      changes: t.string({
+        description: 'JSON text of what changed, secrets left out.',
+        resolve: async (entry, _args, { access }) => changesFor((await access(entry.workspace, 'read')).role, entry),
+      }),
     }),
   });
 

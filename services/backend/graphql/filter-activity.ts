@@ -1,3 +1,4 @@
+import type { Changes } from '../../contracts/activity-changes.ts';
 import { actionInWords } from '../../contracts/activity-words.ts';
 import type { IdKind, WorkspaceId } from '../../contracts/ids.ts';
 import type { Graph, Node, Page } from '../graph/graph.ts';
@@ -9,6 +10,13 @@ const namedByAddress: ReadonlySet<string> = new Set<IdKind>(['invitation', 'memb
 /** The name of the object, for a caller with this role: owner and admin alone see addresses. */
 export function subjectFor(role: Access['role'], { subjectKind, subjectName }: Node<'activity'>): string {
   return namedByAddress.has(subjectKind) && !allows(role, 'administer') ? 'a person' : subjectName;
+}
+
+/** What changed, for a caller with this role. The owner of a key is named by an address. */
+export function changesFor(role: Access['role'], { subjectKind, changes }: Node<'activity'>): string {
+  if (subjectKind !== 'key' || allows(role, 'administer')) return changes;
+  const { owner, ...others }: Changes = JSON.parse(changes);
+  return owner === undefined ? changes : JSON.stringify({ owner: 'changed', ...others });
 }
 
 interface Filtered {

@@ -224,13 +224,30 @@ describe('a removed member’s connected agents', () => {
     return { id, members, owner, leaving };
   }
 
-  test('are cut off, while the keys go to another member', async () => {
+  test('are disconnected, while the keys go to another member', async () => {
     const { id, members, owner, leaving } = await withAgent();
     const query = 'mutation ($w: ID!, $m: ID!, $k: ID) { removeMember(workspace: $w, id: $m, keysTo: $k) }';
     await backend.must(query, { w: id, m: leaving.id, k: owner });
     expect((await members())[0].keys).toEqual([{ name: 'key', state: 'valid' }]);
     const all = '{ workspace(id: "W") { keys { nodes { name state } } } }'.replace('W', id);
     expect((await backend.must(all)).workspace.keys.nodes).toContainEqual({ name: 'agent', state: 'revoked' });
+  });
+
+  test('are handed over without a word of addresses to a viewer', async () => {
+    const { id, owner, leaving } = await withAgent();
+    const { token } = await backend.addMember(id, 'viewer');
+    const remove = 'mutation ($w: ID!, $m: ID!, $k: ID) { removeMember(workspace: $w, id: $m, keysTo: $k) }';
+    await backend.must(remove, { w: id, m: leaving.id, k: owner });
+    const query = '{ workspace(id: "W") { activity { nodes { subjectKind changes } } } }'.replace('W', id);
+    const changesFor = async (asking: string) => {
+      const { nodes } = (await backend.ask({ query, token: asking })).data.workspace.activity;
+      return nodes.map(({ changes }: { changes: string }) => changes).join('\n');
+    };
+    const email = leaving.person.email;
+    expect(await changesFor(await backend.operatorToken())).toContain(email);
+    const seen = await changesFor(token);
+    expect(seen).toContain('{"owner":"changed"}');
+    expect(seen).not.toContain(email);
   });
 });
 
