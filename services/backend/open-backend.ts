@@ -1,6 +1,8 @@
 import { newProcessId } from '../contracts/ids.ts';
 import type { BackendSeeds } from '../kit/bus/bus.ts';
 import { openBus } from '../kit/bus/open-bus.ts';
+import { createAddressRule } from '../kit/addresses/address-rule.ts';
+import { resolveByDns } from '../kit/addresses/resolve-by-dns.ts';
 import { createLog } from '../kit/log.ts';
 import type { Surroundings } from '../kit/service.ts';
 import { Attempts } from './accounts/attempts.ts';
@@ -11,6 +13,8 @@ import type { Config } from './config.ts';
 import type { Backend } from './context.ts';
 import { openBlobs } from './files/open-blobs.ts';
 import { type OpenGraphOptions, openGraph } from './graph/open-graph.ts';
+import { createGuardedFetch } from './integrations/guarded-fetch.ts';
+import { newIntegrationQueue } from './integrations/integrations.ts';
 import { ChangeFeed } from './live/change-feed.ts';
 import { MailSender } from './mail/mail-sender.ts';
 import { openMailEngine } from './mail/open-mail-engine.ts';
@@ -54,6 +58,8 @@ export async function openBackend(
   const processes = new Processes();
   const isSignedIn = async ({ user, session }: UserPrincipal) => (await findSession(graph, session))?.user === user;
   const changes = open.adopt(new ChangeFeed({ graph, bus, isSignedIn }), (feed) => feed.stop());
+  const allowed = config.MCP_SERVER_ALLOWED_ADDRESSES ?? [];
+  const reach = { rule: createAddressRule(allowed), resolve: resolveByDns };
   const tokenRules = { issuer: config.JWT_ISSUER, verifying: signingKeys.verifying };
   return {
     config,
@@ -74,6 +80,7 @@ export async function openBackend(
     passwords: new Passwords(),
     attempts: new Attempts(),
     provider: openProvider({ config }),
+    integrations: { fetch: createGuardedFetch(reach), queue: newIntegrationQueue() },
     commandRuntimes: (runtimes, command) => commandRuntimes({ bus, processes }, runtimes, command),
   };
 }

@@ -18,6 +18,7 @@ import { addFiles } from './files/files-route.ts';
 import { addGraphql } from './graphql/graphql-route.ts';
 import { addCrossOrigin } from './http/cross-origin.ts';
 import { addErrors } from './http/http-errors.ts';
+import { clientDocument, clientDocumentPath } from './integrations/provider-client.ts';
 import { addOauth, isOpenToAllOrigins } from './oauth/oauth-routes.ts';
 import { watchReadiness } from './readiness.ts';
 import { addInvitationRoutes } from './workspaces/accept-invitation.ts';
@@ -66,6 +67,9 @@ export async function startServer(backend: Backend): Promise<RunningService> {
   const sockets = addGraphql(app, backend, { origins, connections });
   addCatalogue(app, backend);
   addFiles(app, backend, origins);
+  app.get(clientDocumentPath, async (_request, reply) =>
+    reply.header('cache-control', 'public, max-age=300').send(clientDocument(backend)),
+  );
   app.get('/health', async () => ({ status: 'ok' }));
   app.get('/ready', async (_request, reply) => {
     const { ready: isWell, checks } = await readiness.check();

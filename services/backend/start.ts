@@ -4,6 +4,7 @@ import { readEnv } from '../kit/env.ts';
 import type { RunningService, Surroundings } from '../kit/service.ts';
 import { collectGarbage } from './collect-garbage.ts';
 import type { Backend } from './context.ts';
+import { TokenRefresher } from './integrations/refresh-tokens.ts';
 import { answerKeyChecks } from './keys/check-key.ts';
 import { openLastUsed } from './keys/last-used.ts';
 import { openBackend } from './open-backend.ts';
@@ -40,6 +41,7 @@ async function startParts(backend: Backend, started: AsyncDisposableStack): Prom
   started.adopt(consumeUsage(backend, lastUsed), stopping);
   started.adopt(collectGarbage(backend), stopping);
   started.adopt(backend.mailSender.start(), stopping);
+  started.adopt(new TokenRefresher(backend).start(), stopping);
   started.adopt(await startRuntimes(backend), stopping);
   return started.adopt(await startServer(backend), (server) => server.stop());
 }

@@ -12,6 +12,7 @@ export const idPrefixes = {
   toolRule: 'rul',
   skill: 'skl',
   mcpServer: 'srv',
+  integration: 'itg',
   tool: 'tol',
   toolPattern: 'pat',
   key: 'key',
@@ -42,6 +43,7 @@ export type UserId = Id<'user'>;
 export type RoleId = Id<'role'>;
 export type SkillId = Id<'skill'>;
 export type McpServerId = Id<'mcpServer'>;
+export type IntegrationId = Id<'integration'>;
 export type ToolId = Id<'tool'>;
 export type KeyId = Id<'key'>;
 export type FileId = Id<'file'>;

@@ -109,6 +109,7 @@ test('every choice reaches its services, and only these', () => {
     'backend EMAIL_PROVIDER: log → provider_b',
     'backend JWT_ISSUER: unset → me',
     'backend LOG_LEVEL: info → debug',
+    'backend MCP_SERVER_ALLOWED_ADDRESSES: unset → 10.0.0.0/8,::1',
     'backend MCP_SERVER_COMMANDS: any → npx,uvx',
     'backend PROVIDER_A_TIMEOUT_SECONDS: 10 → 3',
     'backend PROVIDER_B_API_KEY_FILE: unset → /srv/svc/secrets/mail.key',

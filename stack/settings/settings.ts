@@ -351,9 +351,9 @@ none-for-everybody: no command runs in a sandbox. Members' commands too have the
         ),
         {
           meaning:
-            'IP addresses and blocks, such as [192.168.1.20, 10.0.0.0/8], that URLs of workspace members may reach. Without them, such URLs reach public addresses only, and none of this machine. URLs of operators (svc, svc apply) reach every address.',
+            'IP addresses and blocks, such as [192.168.1.20, 10.0.0.0/8], that URLs of workspace members, and the authorization servers of integrations, may reach. Without them, they reach public addresses only, and none of this machine. URLs of operators (svc, svc apply) reach every address.',
           default: [],
-          variables: { runtime: ['MCP_SERVER_ALLOWED_ADDRESSES'] },
+          variables: { runtime: ['MCP_SERVER_ALLOWED_ADDRESSES'], backend: ['MCP_SERVER_ALLOWED_ADDRESSES'] },
           write: comma,
         },
       ),

@@ -86,6 +86,8 @@ const shownElsewhere: ReferencesElsewhere = {
       `${commands}: a list: these commands`,
       `${handshake}: leaves out a launch that is no longer allowed, with the reason`,
     ],
+    MCP_SERVER_ALLOWED_ADDRESSES:
+      'services/backend/test/integrations.test.ts: reaches no private address that the operator did not allow',
     EMAIL_PROVIDER: [
       `${mailEngine}: EMAIL_PROVIDER=log writes recipient, subject and link to the log`,
       ...[ofProviderA, ofProviderB, ofMailServer],

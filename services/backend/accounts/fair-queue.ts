@@ -7,6 +7,8 @@ export interface FairQueueOptions {
   /** Waiting tasks of one sender. */
   readonly waitingEachMax: number;
   readonly waitMaxMs: number;
+  /** The tasks, in words. */
+  readonly what?: string;
 }
 
 interface Waiting {
@@ -26,6 +28,10 @@ export class FairQueue {
     this.#options = options;
   }
 
+  get #what(): string {
+    return this.#options.what ?? 'sign-ins';
+  }
+
   /** Throws `rate_limited` or `unavailable` if too many tasks wait; a full queue refuses the sender with the most. Throws `unavailable` if no turn comes in time. */
   async run<Result>(sender: string, task: () => Promise<Result>): Promise<Result> {
     if (this.#running < this.#options.atOnce) this.#running += 1;
@@ -41,13 +47,13 @@ export class FairQueue {
     const { waitingMax, waitingEachMax, waitMaxMs } = this.#options;
     const own = this.#waiting.get(sender) ?? [];
     if (own.length >= waitingEachMax) {
-      throw new SvcError('rate_limited', 'Too many sign-ins from your network are waiting.', { hint });
+      throw new SvcError('rate_limited', `Too many ${this.#what} of yours are waiting.`, { hint });
     }
     if (this.#waitingCount >= waitingMax) this.#refuseLargest(own.length);
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {
         this.#remove(sender, task);
-        reject(busy());
+        reject(busy(this.#what));
       }, waitMaxMs);
       const task = {
         begin: () => {
@@ -56,7 +62,7 @@ export class FairQueue {
         },
         refuse: () => {
           clearTimeout(late);
-          reject(busy());
+          reject(busy(this.#what));
         },
       };
       own.push(task);
@@ -69,7 +75,7 @@ export class FairQueue {
   #refuseLargest(ownCount: number): void {
     const [largest] = [...this.#waiting].toSorted(([, one], [, other]) => other.length - one.length);
     const last = largest?.[1].at(-1);
-    if (largest === undefined || last === undefined || largest[1].length <= ownCount + 1) throw busy();
+    if (largest === undefined || last === undefined || largest[1].length <= ownCount + 1) throw busy(this.#what);
     this.#remove(largest[0], last);
     last.refuse();
   }
@@ -98,6 +104,6 @@ export class FairQueue {
 
 const hint = 'Try again in some seconds.';
 
-function busy(): SvcError {
-  return new SvcError('unavailable', 'Too many sign-ins are waiting.', { hint });
+function busy(what: string): SvcError {
+  return new SvcError('unavailable', `Too many ${what} are waiting.`, { hint });
 }

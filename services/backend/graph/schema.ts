@@ -185,14 +185,15 @@ export const schema = {
   mcpServer: {
     owned: true,
     /**
-     * `launch` is the encrypted launch; `configVersion` counts its changes. The timeouts are in seconds; null: those of
-     * the platform.
+     * `launch` is the encrypted launch; `configVersion` counts its changes. `tokenVersion` counts the access tokens of its
+     * integration; null: it never had one. The timeouts are in seconds; null: those of the platform.
      */
     fields: {
       name: 'text',
       kind: 'text',
       launch: 'text',
       configVersion: 'integer',
+      tokenVersion: 'integer?',
       enabled: 'boolean',
       startTimeout: 'integer?',
       callTimeout: 'integer?',
@@ -202,6 +203,38 @@ export const schema = {
     index: ['name', 'createdAt'],
     search: ['name'],
     edges: { runtimes: 'runtime' },
+  },
+  /** The OAuth connection of one MCP server over HTTP to the authorization server that it names. */
+  integration: {
+    owned: true,
+    /**
+     * `client`, `pending` and `tokens` are encrypted: the client at the authorization server, the authorization that has
+     * begun, and the tokens. `challenge`, `scopes`, `wantedScopes` and `problem` are JSON. `dueAt`: when its tokens are refreshed.
+     */
+    fields: {
+      mcpServer: 'text',
+      state: 'text',
+      challenge: 'text?',
+      issuer: 'text?',
+      clientKind: 'text?',
+      clientId: 'text?',
+      client: 'text?',
+      wantedScopes: 'text?',
+      scopes: 'text?',
+      pending: 'text?',
+      tokens: 'text?',
+      problem: 'text?',
+      attempts: 'integer',
+      dueAt: 'time?',
+      expiresAt: 'time?',
+      refreshedAt: 'time?',
+      connectedAt: 'time?',
+      createdAt: 'time',
+    },
+    unique: [['mcpServer']],
+    index: ['state', 'dueAt', 'createdAt'],
+    search: [],
+    edges: { server: 'mcpServer' },
   },
   tool: {
     owned: true,
@@ -416,6 +449,7 @@ export const idKindOf = {
   toolRule: 'toolRule',
   skill: 'skill',
   mcpServer: 'mcpServer',
+  integration: 'integration',
   tool: 'tool',
   toolPattern: 'toolPattern',
   key: 'key',

@@ -56,6 +56,8 @@ interface Objects {
   Tool: Node<'tool'>;
   ToolToken: ToolToken;
   McpServer: Node<'mcpServer'>;
+  Integration: Node<'integration'>;
+  IntegrationPage: Page<'integration'>;
   Launch: LaunchView;
   ShownSetting: ShownSetting;
   DeclaredSetting: FilledSetting;

@@ -3,6 +3,7 @@ import type { WithPasswords } from '../accounts/passwords.ts';
 import type { ChangeNeeds } from '../activity/change.ts';
 import type { WithConfig, WithLog } from '../bus/with-bus.ts';
 import type { WithBlobs } from '../files/blobs.ts';
+import type { Integrations } from '../integrations/integrations.ts';
 import type { ChangeFeed } from '../live/change-feed.ts';
 import type { WithMail } from '../mail/mail-sender.ts';
 import type { WithProcesses } from '../runtimes/processes.ts';
@@ -26,4 +27,5 @@ export interface GraphqlNeeds
   readonly verifyToken: VerifyToken;
   readonly signingKeys: SigningKeys;
   readonly changes: ChangeFeed;
+  readonly integrations: Integrations;
 }

@@ -19,6 +19,9 @@ export function createLoader(graph: Graph) {
     graph.follow({ from: 'toolPattern', edge: 'server' }, patterns, options),
   );
   const serverOfRule = batched((rules, options) => graph.follow({ from: 'toolRule', edge: 'server' }, rules, options));
+  const serverOfIntegration = batched((integrations, options) =>
+    graph.follow({ from: 'integration', edge: 'server' }, integrations, options),
+  );
   const listings = new Map<string, Promise<readonly Node<'tool'>[]>>();
   const spokesmen = new Map<string, EdgeEnd>();
   return {
@@ -38,6 +41,11 @@ export function createLoader(graph: Graph) {
     statusesOfServer: batched((servers, options) =>
       graph.followBack({ from: 'status', edge: 'server' }, servers, options),
     ),
+    integrationsOfServer: batched((servers, options) =>
+      graph.followBack({ from: 'integration', edge: 'server' }, servers, options),
+    ),
+    serverOfIntegration: async (integration: Node<'integration'>) =>
+      (await serverOfIntegration(integration, 1))[0] ?? null,
     rolesOfKey: batched((keys, options) => graph.follow({ from: 'key', edge: 'roles' }, keys, options)),
     /** Read once for all tools of an MCP server: a thousand tools belong to a few servers. */
     async serverOfTool(tool: Node<'tool'>): Promise<Node<'mcpServer'> | null> {

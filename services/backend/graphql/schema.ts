@@ -4,6 +4,7 @@ import { addActivity } from './activity.ts';
 import { createBuilder } from './builder.ts';
 import { addChanges } from './changes.ts';
 import { countAnswers } from './count-answers.ts';
+import { addIntegrations } from './integrations.ts';
 import { addKeys } from './keys.ts';
 import { addMail } from './mail.ts';
 import { addMcpServers } from './mcp-servers.ts';
@@ -33,6 +34,7 @@ export function createSchema(): GraphQLSchema {
   addSkills(builder);
   addTools(builder);
   addMcpServers(builder);
+  addIntegrations(builder);
   addKeys(builder);
   addRuntimes(builder);
   addMail(builder);

@@ -75,16 +75,16 @@ async function handshake(
   return { ...common, etag: assignments.length === plan.size ? etag : `incomplete ${etag}`, sealed };
 }
 
-interface KnownCandidate extends Candidate, Deadlines, Pick<Node<'mcpServer'>, 'name' | 'configVersion'> {}
+interface KnownCandidate extends Candidate, Deadlines, Pick<Node<'mcpServer'>, 'name' | 'configVersion' | 'tokenVersion'> {}
 
 /** Without launches, because the launches of all workspaces together may not fit into memory. */
 async function findCandidates(graph: Graph, runtime: Node<'runtime'>): Promise<readonly KnownCandidate[]> {
   const candidates: KnownCandidate[] = [];
   for await (const page of assignedServers(graph, runtime)) {
     for (const server of page) {
-      const { id, workspace, name, configVersion, startTimeout, callTimeout } = server;
+      const { id, workspace, name, configVersion, tokenVersion, startTimeout, callTimeout } = server;
       const bytes = entryBytesOf(server);
-      candidates.push({ id, workspace, name, configVersion, startTimeout, callTimeout, bytes });
+      candidates.push({ id, workspace, name, configVersion, tokenVersion, startTimeout, callTimeout, bytes });
     }
   }
   return candidates;
@@ -106,8 +106,9 @@ interface AssignmentRules {
  */
 function etagOf(candidates: readonly KnownCandidate[], { commands, confinesMembers }: AssignmentRules): string {
   const hash = createHash('sha256').update(`${commands}\n${confinesMembers}\n`);
-  for (const { id, configVersion, startTimeout, callTimeout, name } of candidates) {
-    hash.update(`${id} ${configVersion} ${startTimeout} ${callTimeout} ${name}\n`);
+  for (const { id, configVersion, tokenVersion, startTimeout, callTimeout, name } of candidates) {
+    const token = tokenVersion === null ? '' : ` ${tokenVersion}`;
+    hash.update(`${id} ${configVersion}${token} ${startTimeout} ${callTimeout} ${name}\n`);
   }
   return hash.digest('base64url');
 }

@@ -1,4 +1,4 @@
-import { assignmentsMax } from '../../contracts/bus/messages.ts';
+import { accessTokenLengthMax, assignmentsMax } from '../../contracts/bus/messages.ts';
 import type { McpServerId, WorkspaceId } from '../../contracts/ids.ts';
 import { payloadMaxBytes } from '../../kit/bus/bus.ts';
 import type { Node } from '../graph/graph.ts';
@@ -24,8 +24,9 @@ export const workspaceMaxBytes = 2 * 1024 * 1024;
 const knownMaxBytes = 512;
 
 /** Upper bound: the ciphertext is base64url over the JSON text of the launch. */
-export function entryBytesOf({ launch }: Pick<Node<'mcpServer'>, 'launch'>): number {
-  return Math.ceil((launch.length * 3) / 4) + knownMaxBytes;
+export function entryBytesOf({ launch, tokenVersion }: Pick<Node<'mcpServer'>, 'launch' | 'tokenVersion'>): number {
+  const tokenMaxBytes = tokenVersion === null ? 0 : accessTokenLengthMax;
+  return Math.ceil((launch.length * 3) / 4) + knownMaxBytes + tokenMaxBytes;
 }
 
 /**

@@ -5,6 +5,7 @@ import { giveWay } from '../../kit/give-way.ts';
 import type { WithConfig, WithLog } from '../bus/with-bus.ts';
 import type { Node, WithGraph } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
+import { authorizationOf } from '../integrations/authorization-of.ts';
 import { type CommandRule, findRefusal, howToAllow, parseCommandRule } from '../servers/command-rule.ts';
 import { decryptLaunch, type KeptLaunch, missingIn } from '../servers/launch.ts';
 import { assignedServers } from './assigned.ts';
@@ -40,7 +41,9 @@ export async function readAssignments(
       };
       const isTooLarge = entryBytesOf(server) > grantedBytes;
       const told = isTooLarge ? { refused: tooLarge(name, runtime) } : read(backend, server, { rule, confinesMembers });
-      if (told !== null) assignments.push({ mcpServer, workspace, name, configVersion, ...deadlines, ...told });
+      if (told === null) continue;
+      const authorization = 'launch' in told ? await authorizationOf(backend, server, told.launch) : {};
+      assignments.push({ mcpServer, workspace, name, configVersion, ...deadlines, ...told, ...authorization });
     }
     await giveWay();
   }

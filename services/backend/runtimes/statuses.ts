@@ -5,6 +5,7 @@ import { findSender, processKey, type Sender } from '../bus/sender.ts';
 import type { WithBus } from '../bus/with-bus.ts';
 import { everyPage } from '../graph/every-page.ts';
 import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
+import { noteNeed } from '../integrations/note-need.ts';
 import type { WithProcesses } from './processes.ts';
 import { askForListsAgain } from './tool-lists.ts';
 
@@ -125,7 +126,9 @@ async function writeStatus(
 ): Promise<boolean> {
   const { id: mcpServer, workspace } = server;
   // Removed since the report was read: there is no status to store any more.
-  if ((await transaction.find('mcpServer', mcpServer, workspace)) === null) return false;
+  const present = await transaction.find('mcpServer', mcpServer, workspace);
+  if (present === null) return false;
+  if (report.configVersion === present.configVersion) await noteNeed(transaction, present, report.reason);
   const known = await transaction.findBy('status', { mcpServer, runtime, process }, workspace);
   const toolsReason = reasonOfTools(report, reasonNow, known);
   const values = {

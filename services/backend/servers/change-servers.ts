@@ -69,6 +69,7 @@ export function createMcpServer(
       kind: kept.launch.kind,
       launch: encryptLaunch(backend, id, kept),
       configVersion: 1,
+      tokenVersion: null,
       enabled: input.enabled ?? true,
       ...deadlines,
       createdAt: Date.now(),

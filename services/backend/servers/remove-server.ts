@@ -19,7 +19,7 @@ export interface ServerRemoval extends BasedOn {
 /** Each is a changed node and a record of the activity in one transaction, which has ten seconds. */
 const skillsChangedMax = 500;
 
-/** Removes an MCP server with its tools and statuses. Skills lose its tools, and each of them records the loss. */
+/** Removes an MCP server with its tools, statuses and integration. Skills lose its tools, and each of them records the loss. */
 export function removeMcpServer(
   backend: ChangeNeeds,
   principal: TokenPrincipal,
@@ -42,6 +42,8 @@ export function removeMcpServer(
     await removePatternsOf(transaction, workspace, { field: 'mcpServer', id: server.id });
     await removeAllOf(change, server, 'tool');
     await removeAllOf(change, server, 'status');
+    const integration = await transaction.findBy('integration', { mcpServer: server.id }, workspace);
+    if (integration !== null) await transaction.remove('integration', integration.id, workspace);
     await transaction.remove('mcpServer', server.id, workspace);
     change.record({
       action: 'remove',

@@ -25,7 +25,7 @@ const longSliceMax = 25;
  * owner.
  */
 const order = [
-  ...['key', 'mcpServer', 'status', 'tool', 'toolPattern', 'toolRule', 'file', 'role', 'skill'],
+  ...['key', 'integration', 'mcpServer', 'status', 'tool', 'toolPattern', 'toolRule', 'file', 'role', 'skill'],
   ...['usage', 'activity', 'invitation', 'member'],
 ] as const satisfies readonly OwnedType[];
 const longTypes: ReadonlySet<TypeName> = new Set(['mcpServer', 'tool', 'skill', 'activity']);

@@ -20,20 +20,39 @@ const shownWord = shortText.transform((text) => shownLine(text, 255));
 export const reportLengths = { message: 4000, repair: 1000, stderrLine: 1000 } as const;
 export const stderrLinesMax = 20;
 
+/**
+ * What an MCP server claims in its challenge (RFC 9728 §5.1, RFC 6750 §3): the address of its metadata, and the scopes
+ * it needs. A claim that is too long or holds other characters is left out.
+ */
+const claim = z
+  .string()
+  .max(2048)
+  .regex(/^[\x20-\x7e]*$/)
+  .optional()
+  .catch(undefined);
+const challenge = z.object({ resourceMetadata: claim, scope: claim });
+export type Challenge = z.infer<typeof challenge>;
+
+/** Code of the reason of an MCP server that answers 401. */
+export const needsAuthorizationCode = 'needs_authorization';
+
 /** The reason for a failure, and its repair. Never contains a secret. */
 export const reason = z.object({
   code: shownWord,
   message: text(reportLengths.message),
   repair: text(reportLengths.repair),
+  /** Only with the code `needs_authorization`. */
+  challenge: challenge.optional(),
 });
 export type Reason = z.infer<typeof reason>;
 
 /** Makes a reason valid for every reader: it may quote an MCP server, which can write anything. */
-export function shownReason({ code, message, repair }: Reason): Reason {
+export function shownReason({ code, message, repair, challenge: claimed }: Reason): Reason {
   return {
     code: shownLine(code, 255),
     message: shownText(message, reportLengths.message),
     repair: shownText(repair, reportLengths.repair),
+    ...(claimed === undefined ? {} : { challenge: challenge.parse(claimed) }),
   };
 }
 
@@ -103,6 +122,9 @@ export type Launch = z.infer<typeof launch>;
 const seconds = z.number().int().positive().max(86_400).nullable().optional();
 export const ownDeadlines = { startTimeout: seconds, callTimeout: seconds };
 
+/** Longer ones are refused: requests with such headers fail at many HTTP servers. */
+export const accessTokenLengthMax = 8192;
+
 /** An MCP server for a runtime to run, with its secrets: it is only sent sealed. */
 export const assignment = z.object({
   mcpServer: id('mcpServer'),
@@ -112,6 +134,11 @@ export const assignment = z.object({
   launch,
   /** The author of the launch. Absent: an operator, as in older backends. */
   setBy: z.enum(authors).optional(),
+  /** The value of the header Authorization, for kind http. It is renewed without another configVersion. */
+  authorization: z
+    .string()
+    .max(accessTokenLengthMax + 16)
+    .optional(),
   ...ownDeadlines,
 });
 export type Assignment = z.infer<typeof assignment>;

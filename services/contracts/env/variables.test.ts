@@ -220,6 +220,7 @@ const rows: Rows = {
     INSTALLATION_DIR: text(1024),
     HISTORY_DAYS: range(1, 36_500),
     MCP_SERVER_COMMANDS: text(4096),
+    MCP_SERVER_ALLOWED_ADDRESSES: addressBlocks,
     BIND_HOST: text(255),
     NODE_ENV: environment,
     METRICS_PORT: portRow,

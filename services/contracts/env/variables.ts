@@ -292,6 +292,11 @@ export const variables = {
       lengthMax: 4096,
       source: 'additions',
     }),
+    MCP_SERVER_ALLOWED_ADDRESSES: addressBlocks({
+      meaning:
+        'IP addresses and blocks that requests for integrations may reach besides public addresses: MCP servers and their authorization servers.',
+      source: 'additions',
+    }),
     BIND_HOST: bindHost,
     NODE_ENV: environment,
     METRICS_PORT: metricsPort,

@@ -1,6 +1,8 @@
-import type { Reason } from '../../contracts/bus/messages.ts';
+import type { IncomingMessage } from 'node:http';
+import { needsAuthorizationCode, type Reason } from '../../contracts/bus/messages.ts';
 import { inWords } from '../../contracts/system-words.ts';
 import type { AddressRefused } from '../../kit/addresses/address-refused.ts';
+import { findChallenge } from './challenge.ts';
 
 /** Why a remote MCP server could not be reached at all; null when only this request may have failed. */
 export function explainNetworkError(host: string, error: unknown): Reason | null {
@@ -47,6 +49,14 @@ export function explainStatus(host: string, status: number): Reason {
   };
 }
 
+/** Like `explainStatus`, with the claims of a challenge (RFC 9728 §5.1). */
+export function explainRefusal(host: string, { statusCode = 0, headers }: RefusedResponse): Reason {
+  const reason = explainStatus(host, statusCode);
+  return statusCode === 401 ? { ...reason, challenge: findChallenge(headers['www-authenticate']) } : reason;
+}
+
+type RefusedResponse = Pick<IncomingMessage, 'statusCode' | 'headers'>;
+
 /** The older transport lets an MCP server name the address for messages. */
 export function explainForeignAddress(host: string): Reason {
   return {
@@ -87,9 +97,9 @@ const unreachable: Readonly<Record<string, Cause>> = {
 function byStatus(status: number): Cause {
   if (status === 401) {
     return {
-      code: 'needs_authorization',
+      code: needsAuthorizationCode,
       what: 'it needs authorization',
-      repair: 'Set a valid Authorization header for the MCP server.',
+      repair: 'Connect it: Workspace settings > Integrations. Or set a valid Authorization header for the MCP server.',
     };
   }
   if (status === 403) {

@@ -6,7 +6,7 @@ import type { AddressRule } from '../../kit/addresses/address-rule.ts';
 import { createAllowedLookup, type Resolve } from '../../kit/addresses/allowed-lookup.ts';
 import { settledWithin } from '../time/settled-within.ts';
 import type { Channel, Outgoing } from './channel.ts';
-import { explainClosedStream, explainForeignAddress, explainStatus } from './explain-http.ts';
+import { explainClosedStream, explainForeignAddress, explainRefusal } from './explain-http.ts';
 import { readAnswer } from './http-answer.ts';
 import { discard, quoteBody } from './http-body.ts';
 import { HttpEndpoint, type Terms } from './http-endpoint.ts';
@@ -15,7 +15,7 @@ import type { HttpLog } from './http-log.ts';
 import { HttpSession } from './http-session.ts';
 import { isSessionLost, isSuccess, maybeOlderTransport } from './http-status.ts';
 import type { LaunchOrder } from './launch.ts';
-import { createRedact, type Redact } from './redact.ts';
+import { createRedactOf, type Redact } from './redact.ts';
 import { noTerms, openSse, type SseConnection } from './sse-connection.ts';
 
 export interface HttpChannelOptions {
@@ -61,9 +61,12 @@ export class HttpChannel implements Channel {
     const { proxyEnv, renewalMaxMs, rule, resolve, log } = options;
     this.#order = order;
     this.#log = log;
-    this.#redact = createRedact(order.launch);
+    this.#redact = createRedactOf(order);
     const addresses = order.setBy === 'operator' ? null : { rule, lookup: createAllowedLookup(rule, resolve) };
-    this.#endpoint = new HttpEndpoint({ name: order.name, url, headers: order.launch.headers, proxyEnv, addresses });
+    this.#endpoint = new HttpEndpoint({
+      ...{ name: order.name, url, headers: order.launch.headers, authorization: order.authorization },
+      ...{ proxyEnv, addresses },
+    });
     this.#session = new HttpSession({
       endpoint: this.#endpoint,
       onRefusal: (status, said) => this.#logAnswer(status, said),
@@ -140,7 +143,7 @@ export class HttpChannel implements Channel {
       if (isGreeting && maybeOlderTransport(status) && (await this.#isGreetedOverSse(errand))) return;
       if (isRepeated || terms.session === null || !isSessionLost(status, said)) {
         this.#logAnswer(status, said);
-        this.#refused(about, status);
+        this.#refused(about, response);
       } else {
         // The refusal came before the message was processed, so it is safe to send again.
         await this.#deliver(errand, await this.#session.renewedSince(terms), true);
@@ -185,12 +188,13 @@ export class HttpChannel implements Channel {
     this.#logAnswer(status, await quoteBody(response));
     const isLater = about.kind === 'request' && about.method !== 'initialize' && status !== 401;
     if (isLater) this.#order.listener.lost(about.id, this.#unavailable(`refused a message with HTTP ${status}`));
-    else this.#refused(about, status);
+    else this.#refused(about, response);
   }
 
-  #refused(about: Outgoing, status: number): void {
+  #refused(about: Outgoing, response: IncomingMessage): void {
     if (about.kind !== 'request') return;
-    const reason = explainStatus(this.#endpoint.host, status);
+    const { statusCode: status = 0 } = response;
+    const reason = explainRefusal(this.#endpoint.host, response);
     if (status === 401 || about.method === 'initialize') this.#end(reason);
     else this.#order.listener.lost(about.id, new SvcError('unavailable', reason.message, { hint: reason.repair }));
   }
@@ -222,7 +226,7 @@ export class HttpChannel implements Channel {
     const { statusCode: status = 0 } = response;
     const said = await quoteBody(response);
     this.#logAnswer(status, said);
-    if (status === 401) this.#end(explainStatus(this.#endpoint.host, status));
+    if (status === 401) this.#end(explainRefusal(this.#endpoint.host, response));
     else if (terms.session !== null && isSessionLost(status, said)) await this.#session.renewedSince(terms);
   }
 

@@ -33,6 +33,8 @@ export interface EndpointOptions {
   readonly name: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  /** Comes before a header Authorization in `headers`. Read for each request. */
+  readonly authorization?: (() => string | undefined) | undefined;
   /** Variables that name proxies. */
   readonly proxyEnv: Readonly<Record<string, string>>;
   /** Checks each address before a connection to it; null if the URL may reach any address. */
@@ -57,10 +59,11 @@ export class HttpEndpoint {
   readonly #client: typeof http | typeof https;
   readonly #agent: http.Agent;
   readonly #ownHeaders: Readonly<Record<string, string>>;
+  readonly #authorization: () => string | undefined;
   readonly #rule: AddressRule | null;
   readonly #passesProxies: boolean;
 
-  constructor({ name, url, headers, proxyEnv, addresses }: EndpointOptions) {
+  constructor({ name, url, headers, authorization, proxyEnv, addresses }: EndpointOptions) {
     this.host = url.host;
     this.#name = name;
     this.url = url;
@@ -69,6 +72,7 @@ export class HttpEndpoint {
     const way = addresses === null ? { proxyEnv } : { lookup: addresses.lookup };
     this.#agent = new this.#client.Agent({ keepAlive: true, maxSockets: socketsMax, timeout: idleSocketMs, ...way });
     this.#ownHeaders = withoutReserved(headers);
+    this.#authorization = authorization ?? (() => undefined);
     this.#rule = addresses?.rule ?? null;
     this.#passesProxies = addresses !== null && namesProxy(proxyEnv);
   }
@@ -109,8 +113,9 @@ export class HttpEndpoint {
   #headers({ method, body, terms, from }: Omit<EndpointRequest, 'signal' | 'to'>): Record<string, string | number> {
     const { session, revision } = terms;
     const lastEventId = from?.lastEventId ?? null;
+    const authorization = this.#authorization();
     return {
-      ...this.#ownHeaders,
+      ...(authorization === undefined ? this.#ownHeaders : { ...without('authorization', this.#ownHeaders), authorization }),
       accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
       ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }),
       ...(session === null ? {} : { 'mcp-session-id': session }),
@@ -118,6 +123,10 @@ export class HttpEndpoint {
       ...(lastEventId === null ? {} : { 'last-event-id': lastEventId }),
     };
   }
+}
+
+function without(header: string, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== header));
 }
 
 /** Nothing else of the address changes, whatever the text is. */

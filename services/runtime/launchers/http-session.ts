@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { isObject } from '../../contracts/is-object.ts';
 import { writeNotification } from '../wire/write-message.ts';
-import { explainStatus } from './explain-http.ts';
+import { explainRefusal } from './explain-http.ts';
 import { discard, quoteBody, readMessages } from './http-body.ts';
 import type { HttpEndpoint, Terms } from './http-endpoint.ts';
 import { isSuccess } from './http-status.ts';
@@ -107,7 +107,7 @@ export class HttpSession {
     const { endpoint, onRefusal } = this.#options;
     const { statusCode: status = 0 } = response;
     onRefusal(status, await quoteBody(response));
-    return explainStatus(endpoint.host, status);
+    return explainRefusal(endpoint.host, response);
   }
 }
 

@@ -11,6 +11,8 @@ export interface LaunchOrder<Kind extends Launch['kind'] = Launch['kind']> {
   readonly setBy: Author;
   readonly launch: Extract<Launch, { kind: Kind }>;
   readonly listener: ChannelListener;
+  /** The present value of the header Authorization, which is renewed while it runs. */
+  readonly authorization?: () => string | undefined;
 }
 
 export type Launched =

@@ -13,6 +13,24 @@ export function createRedact(launch: Launch): Redact {
   return (text) => secrets.reduce((redacted, secret) => redacted.replaceAll(secret, '[secret]'), text);
 }
 
+/** The same, with the present token of its integration. */
+export function createRedactOf({ launch, authorization }: RedactedOrder): Redact {
+  const redact = createRedact(launch);
+  return (text) => {
+    const present = authorization?.();
+    return redact(present === undefined ? text : createRedact(onlyHeader(present))(text));
+  };
+}
+
+interface RedactedOrder {
+  readonly launch: Launch;
+  readonly authorization?: () => string | undefined;
+}
+
+function onlyHeader(authorization: string): Launch {
+  return { kind: 'http', url: '', headers: { authorization } };
+}
+
 function valuesOf(launch: Launch): readonly string[] {
   if (launch.kind === 'child') return Object.values(launch.env);
   const url = URL.canParse(launch.url) ? new URL(launch.url) : null;

@@ -15,6 +15,8 @@ import { listTools, noTools, type ToolList } from './tool-list.ts';
 
 export interface InstanceOptions {
   readonly assignment: Assignment;
+  /** The present value of the header Authorization. */
+  readonly authorization: () => string | undefined;
   readonly launchers: Launchers;
   readonly version: string;
   readonly listener: InstanceListener;
@@ -250,12 +252,15 @@ const noAnswerRepairs: { readonly [Kind in Assignment['launch']['kind']]: string
   http: 'Check that the URL is that of an MCP server with Streamable HTTP, and that no proxy holds its answers back.',
 };
 
-function launchWith({ assignment, launchers }: InstanceOptions, listener: ChannelListener): Promise<Launched> {
+function launchWith(
+  { assignment, authorization, launchers }: InstanceOptions,
+  listener: ChannelListener,
+): Promise<Launched> {
   const { mcpServer, workspace, name, launch, setBy = 'operator' } = assignment;
   switch (launch.kind) {
     case 'child':
       return launchers.child({ mcpServer, workspace, name, setBy, launch, listener });
     case 'http':
-      return launchers.http({ mcpServer, workspace, name, setBy, launch, listener });
+      return launchers.http({ mcpServer, workspace, name, setBy, launch, listener, authorization });
   }
 }

@@ -104,9 +104,12 @@ export class McpServer {
     this.restart();
   }
 
-  /** The same configuration with another name or other deadlines needs no restart. */
+  /** The same configuration with another name, other deadlines or a renewed token needs no restart. */
   rename(assignment: Assigned): void {
+    const before = authorizationOf(this.#assignment);
     this.#assignment = assignment;
+    // It may be waiting after a refusal of the token before.
+    if (authorizationOf(assignment) !== before && this.#instance === null) this.restart();
   }
 
   restart(): void {
@@ -253,6 +256,7 @@ export class McpServer {
     };
     return startInstance({
       assignment,
+      authorization: () => authorizationOf(this.#assignment),
       launchers,
       version,
       listener,
@@ -344,6 +348,10 @@ export class McpServer {
       'failed',
     );
   }
+}
+
+function authorizationOf(assignment: Assigned): string | undefined {
+  return 'launch' in assignment ? assignment.authorization : undefined;
 }
 
 function msOr(seconds: number | null | undefined, usualMs: number): number {

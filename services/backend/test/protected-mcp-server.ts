@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Provider } from 'oidc-provider';
+
+/** An MCP server's address whose metadata name a real authorization server, both on their own ports. */
+export interface ProtectedMcpServer {
+  /** The URL of the MCP server. */
+  readonly url: string;
+  readonly issuer: string;
+  readonly host: string;
+  /** Requests that the authorization server got, as "METHOD path". */
+  readonly asked: string[];
+  /** Replaces fields of the metadata of the MCP server. */
+  metadata: Record<string, unknown>;
+  /** The status of every answer of the token endpoint; null: its own. */
+  tokenStatus: number | null;
+  /** Seconds. */
+  lifetime: number;
+  /** Whether the person refuses. */
+  isRefused: boolean;
+  /** Goes there as a browser. Returns the query that the browser is sent back with. */
+  visit(address: string): Promise<string>;
+  /** Whether the authorization server knows the token. */
+  knows(accessToken: string): Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+export async function startProtectedMcpServer(options: {
+  readonly redirectUri: string;
+  readonly registers?: boolean;
+}): Promise<ProtectedMcpServer> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => void answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const resourceServer = createServer((request, response) => {
+    if (request.url !== '/.well-known/oauth-protected-resource/mcp') return void response.writeHead(404).end();
+    const document = { resource: running.url, authorization_servers: [issuer], ...running.metadata };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document));
+  });
+  resourceServer.listen(0, '127.0.0.1');
+  await once(resourceServer, 'listening');
+  const host = `127.0.0.1:${(resourceServer.address() as AddressInfo).port}`;
+  const { redirectUri, registers = true } = options;
+  const provider = new Provider(issuer, {
+    clients: [{ client_id: 'own', client_secret: 'own-secret-8c21', redirect_uris: [redirectUri] }],
+    cookies: { keys: ['test'] },
+    scopes: ['offline_access'],
+    features: {
+      devInteractions: { enabled: false },
+      registration: { enabled: registers },
+      revocation: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        useGrantedResource: () => true,
+        getResourceServerInfo: () => ({
+          ...{ scope: 'files:read files:write', accessTokenFormat: 'opaque' },
+          accessTokenTTL: running.lifetime,
+        }),
+      },
+    },
+    issueRefreshToken: async () => true,
+    rotateRefreshToken: true,
+    pkce: { required: () => true },
+    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    findAccount: (_context, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+    async loadExistingGrant(context) {
+      const { client, session, params } = context.oidc;
+      if (client === undefined || session?.accountId === undefined) return undefined;
+      const grant = new context.oidc.provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+      grant.addOIDCScope('openid offline_access');
+      grant.addResourceScope(String(params?.resource), 'files:read files:write');
+      await grant.save();
+      return grant;
+    },
+  });
+  const handle = provider.callback();
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    asked.push(`${request.method} ${request.url?.split('?')[0]}`);
+    if (request.url === '/token' && running.tokenStatus !== null) {
+      return void response.writeHead(running.tokenStatus).end('{"error":"server_error"}');
+    }
+    if (!request.url?.startsWith('/interaction/')) return void (await handle(request, response));
+    const result = running.isRefused ? { error: 'access_denied' } : { login: { accountId: 'ada', remember: false } };
+    await provider.interactionFinished(request, response, result);
+  }
+  const running: ProtectedMcpServer = {
+    ...{ url: `http://${host}/mcp`, issuer, host, asked, metadata: {}, tokenStatus: null, lifetime: 600, isRefused: false },
+    async visit(address) {
+      const cookies = new Map<string, string>();
+      for (let at = new URL(address), i = 0; i < 10; i++) {
+        const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+        const page = await fetch(at, { redirect: 'manual', headers: { cookie } });
+        for (const line of page.headers.getSetCookie()) {
+          const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+          cookies.set(name, value);
+        }
+        const to = page.headers.get('location');
+        if (to === null) throw new Error(`the provider answered ${page.status}: ${await page.text()}`);
+        at = new URL(to, at);
+        if (at.origin !== issuer) return at.search.slice(1);
+      }
+      throw new Error('the provider sends the browser in a circle');
+    },
+    knows: async (accessToken) => (await provider.AccessToken.find(accessToken)) !== undefined,
+    async stop() {
+      for (const one of [server, resourceServer]) {
+        one.closeAllConnections();
+        one.close();
+        await once(one, 'close');
+      }
+    },
+  };
+  return running;
+}
