@@ -13,7 +13,20 @@ const houses: Readonly<Record<string, readonly string[]>> = {
     ...['graph', 'bus', 'client', 'logs', 'plan', 'place', 'ports', 'parts', 'secrets', 'state', 'settings', 'machine'],
   ],
   'services/backend': [
-    ...['graphql', 'live', 'catalogue', 'usage', 'runtimes', 'integrations', 'roles', 'skills', 'servers', 'files', 'oauth', 'keys'],
+    ...[
+      'graphql',
+      'live',
+      'catalogue',
+      'usage',
+      'runtimes',
+      'integrations',
+      'roles',
+      'skills',
+      'servers',
+      'files',
+      'oauth',
+      'keys',
+    ],
     ...['tools', 'workspaces', 'accounts', 'mail', 'activity', 'members', 'tokens', 'secrets', 'http', 'bus', 'graph'],
   ],
   'services/remote-mcp': [

@@ -1,8 +1,8 @@
 import { newProcessId } from '../contracts/ids.ts';
-import type { BackendSeeds } from '../kit/bus/bus.ts';
-import { openBus } from '../kit/bus/open-bus.ts';
 import { createAddressRule } from '../kit/addresses/address-rule.ts';
 import { resolveByDns } from '../kit/addresses/resolve-by-dns.ts';
+import type { BackendSeeds } from '../kit/bus/bus.ts';
+import { openBus } from '../kit/bus/open-bus.ts';
 import { createLog } from '../kit/log.ts';
 import type { Surroundings } from '../kit/service.ts';
 import { Attempts } from './accounts/attempts.ts';

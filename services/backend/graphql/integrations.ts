@@ -11,7 +11,8 @@ export function addIntegrations(builder: Builder): void {
   const stateType = builder.enumType('IntegrationState', { values: integrationStates });
   const clientKinds = ['own', 'dynamic', 'document'] as const;
   const clientType = builder.enumType('IntegrationClient', {
-    description: 'own: an admin entered it. dynamic: the platform registered itself. document: the platform’s metadata.',
+    description:
+      'own: an admin entered it. dynamic: the platform registered itself. document: the platform’s metadata.',
     values: clientKinds,
   });
   builder.objectType('Integration', {

@@ -8,14 +8,7 @@ import type { Node } from '../graph/graph.ts';
 import { getAccess } from '../members/access.ts';
 import type { TokenPrincipal, UserPrincipal } from '../tokens/verify-token.ts';
 import { discover, notReached } from './discover.ts';
-import {
-  getConnection,
-  giveNewToken,
-  type IntegrationNeeds,
-  isSameUrl,
-  noTokens,
-  urlOf,
-} from './integrations.ts';
+import { getConnection, giveNewToken, type IntegrationNeeds, isSameUrl, noTokens, urlOf } from './integrations.ts';
 import { keep, type Pending, read } from './kept.ts';
 import { clientFor, openidConfiguration, redirectUriOf } from './provider-client.ts';
 import { scopeList } from './provider-metadata.ts';
@@ -149,7 +142,12 @@ async function takePending(
     const pending = read(backend, integration, 'pending');
     const isOwn = pending?.state === state && pending.session === person.session && pending.user === person.user;
     if (!isOwn) throw foreignAnswer();
-    await transaction.update('integration', integration.id, { pending: null }, { anchor: workspace, keepsVersion: true });
+    await transaction.update(
+      'integration',
+      integration.id,
+      { pending: null },
+      { anchor: workspace, keepsVersion: true },
+    );
     if (pending.expiresAt <= Date.now()) throw foreignAnswer();
     return pending;
   });
@@ -184,7 +182,10 @@ const knownErrors = [
 
 function refused(host: string, error: string, cause?: unknown): SvcError {
   const code = knownErrors.includes(error) ? error : 'another error';
-  return new SvcError('forbidden', `Authorization failed: ${host} refused it (${code}).`, { hint: hintOf(error), cause });
+  return new SvcError('forbidden', `Authorization failed: ${host} refused it (${code}).`, {
+    hint: hintOf(error),
+    cause,
+  });
 }
 
 function hintOf(error: string): string {
@@ -207,7 +208,10 @@ function explain(thrown: unknown, host: string): SvcError {
   // Anything that openid-client itself refuses, such as another issuer.
   if (thrown instanceof openid.ClientError || thrown instanceof TypeError) {
     const hint = 'Connect again. If it fails again, check the MCP server: its answer may be forged.';
-    return new SvcError('forbidden', `Authorization failed: the answer of ${host} is not valid.`, { hint, cause: thrown });
+    return new SvcError('forbidden', `Authorization failed: the answer of ${host} is not valid.`, {
+      hint,
+      cause: thrown,
+    });
   }
   return notReached(host, thrown);
 }

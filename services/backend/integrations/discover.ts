@@ -37,7 +37,10 @@ async function findResource(fetch: GuardedFetch, url: URL, challenge: Challenge)
   const { resourceMetadata: named } = challenge;
   const path = url.pathname === '/' ? '' : url.pathname;
   // RFC 9728 §3.1: the path form, then the root form.
-  const wellKnown = [`${wellKnownAt(url)}oauth-protected-resource${path}`, `${wellKnownAt(url)}oauth-protected-resource`];
+  const wellKnown = [
+    `${wellKnownAt(url)}oauth-protected-resource${path}`,
+    `${wellKnownAt(url)}oauth-protected-resource`,
+  ];
   for (const address of [...(named !== undefined && isAddress(named) ? [named] : []), ...wellKnown]) {
     const found = await getDocument(fetch, address, resource, url.host);
     if (found === null) continue;

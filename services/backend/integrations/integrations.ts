@@ -1,9 +1,9 @@
 import { type Reason, reason } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId, type RuntimeId, type WorkspaceId } from '../../contracts/ids.ts';
+import { FairQueue } from '../accounts/fair-queue.ts';
 import type { ChangeNeeds } from '../activity/change.ts';
 import { publishEvent } from '../activity/change.ts';
-import { FairQueue } from '../accounts/fair-queue.ts';
 import type { WithConfig, WithLog } from '../bus/with-bus.ts';
 import type { Graph, Node, Transaction } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';

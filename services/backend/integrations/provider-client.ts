@@ -96,7 +96,12 @@ function needsClient(host: string, redirectUri: string): SvcError {
 
 /** The requests of openid-client to this authorization server, as this client. */
 export function openidConfiguration(fetch: GuardedFetch, server: Provider, client: Client): openid.Configuration {
-  const configuration = new openid.Configuration(metadataOf(server), client.id, undefined, authenticationOf(server, client));
+  const configuration = new openid.Configuration(
+    metadataOf(server),
+    client.id,
+    undefined,
+    authenticationOf(server, client),
+  );
   configuration[openid.customFetch] = fetch;
   // The fetch allows http on this machine only.
   if (server.token_endpoint.startsWith('http:')) openid.allowInsecureRequests(configuration);

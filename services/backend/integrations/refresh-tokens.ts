@@ -4,8 +4,17 @@ import type { Logger } from '../../kit/log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import type { FieldValues, Node, Selection } from '../graph/graph.ts';
 import { retryDelayMs } from '../mail/mail-sender.ts';
-import { type Connection, getConnection, giveNewToken, isSameUrl, noteByPlatform, noTokens, problem } from './integrations.ts';
-import { type IntegrationNeeds, urlOf } from './integrations.ts';
+import {
+  type Connection,
+  getConnection,
+  giveNewToken,
+  type IntegrationNeeds,
+  isSameUrl,
+  noTokens,
+  noteByPlatform,
+  problem,
+  urlOf,
+} from './integrations.ts';
 import { keep, read, type Tokens } from './kept.ts';
 import { openidConfiguration } from './provider-client.ts';
 import { nextRefreshAt, parseTokens } from './tokens.ts';
@@ -127,7 +136,10 @@ export class TokenRefresher {
       const isRefused = thrown instanceof openid.ResponseBodyError && finalErrors.includes(thrown.error);
       const level = isRefused ? 'warn' : 'info';
       const error = thrown instanceof openid.ResponseBodyError ? { status: thrown.status } : {};
-      this.#logger[level]({ integration: integration.id, host, ...error }, 'could not refresh the tokens of an integration');
+      this.#logger[level](
+        { integration: integration.id, host, ...error },
+        'could not refresh the tokens of an integration',
+      );
       return isRefused ? ended('expired', expiredReason(host)) : this.#later(integration, host);
     }
   }

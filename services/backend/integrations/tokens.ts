@@ -1,6 +1,6 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import { SvcError } from '../../contracts/errors.ts';
-import { type Tokens, tokens as shape } from './kept.ts';
+import { tokens as shape, type Tokens } from './kept.ts';
 import { scopeList } from './provider-metadata.ts';
 
 export interface ReceivedTokens {

@@ -75,7 +75,10 @@ async function handshake(
   return { ...common, etag: assignments.length === plan.size ? etag : `incomplete ${etag}`, sealed };
 }
 
-interface KnownCandidate extends Candidate, Deadlines, Pick<Node<'mcpServer'>, 'name' | 'configVersion' | 'tokenVersion'> {}
+interface KnownCandidate
+  extends Candidate,
+    Deadlines,
+    Pick<Node<'mcpServer'>, 'name' | 'configVersion' | 'tokenVersion'> {}
 
 /** Without launches, because the launches of all workspaces together may not fit into memory. */
 async function findCandidates(graph: Graph, runtime: Node<'runtime'>): Promise<readonly KnownCandidate[]> {

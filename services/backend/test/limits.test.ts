@@ -49,7 +49,8 @@ test('a workspace has at most 1000 MCP servers', async () => {
           launch: '',
           configVersion: 1,
           enabled: false,
-          tokenVersion: null, startTimeout: null,
+          tokenVersion: null,
+          startTimeout: null,
           callTimeout: null,
         };
         const named = { id: newId('mcpServer'), workspace, name: `full-${i}`, createdAt: i };

@@ -87,7 +87,16 @@ export async function startProtectedMcpServer(options: {
     await provider.interactionFinished(request, response, result);
   }
   const running: ProtectedMcpServer = {
-    ...{ url: `http://${host}/mcp`, issuer, host, asked, metadata: {}, tokenStatus: null, lifetime: 600, isRefused: false },
+    ...{
+      url: `http://${host}/mcp`,
+      issuer,
+      host,
+      asked,
+      metadata: {},
+      tokenStatus: null,
+      lifetime: 600,
+      isRefused: false,
+    },
     async visit(address) {
       const cookies = new Map<string, string>();
       for (let at = new URL(address), i = 0; i < 10; i++) {

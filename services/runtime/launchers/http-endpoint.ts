@@ -115,7 +115,9 @@ export class HttpEndpoint {
     const lastEventId = from?.lastEventId ?? null;
     const authorization = this.#authorization();
     return {
-      ...(authorization === undefined ? this.#ownHeaders : { ...without('authorization', this.#ownHeaders), authorization }),
+      ...(authorization === undefined
+        ? this.#ownHeaders
+        : { ...without('authorization', this.#ownHeaders), authorization }),
       accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
       ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }),
       ...(session === null ? {} : { 'mcp-session-id': session }),
