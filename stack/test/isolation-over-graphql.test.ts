@@ -29,10 +29,12 @@ const invitations = new Map<string, string>();
 /** A tool of each workspace. */
 const tools = new Map<string, string>();
 
+const integrations = new Map<string, string>();
+
 beforeAll(async () => {
   ({ platform, backend, a, b } = await startTwoHomes());
   token = await memberToken(platform.installation, `http://127.0.0.1:${platform.ports.backend}`, a.owner.email);
-  // Two usage rows, members and invitations in each workspace, because a list needs several rows for paging.
+  // Two usage rows, members, invitations and integrations in each workspace, because a list needs several rows for paging.
   for (const home of [a, b]) {
     const input = { email: `${newId('user')}@second.example`, role: 'viewer' } as const;
     const { addMember } = await backend.send(addMemberMutation, { workspace: home.workspace, input });
@@ -44,6 +46,15 @@ beforeAll(async () => {
     }
     const listed = await asOperator(`{ workspace(id: "${home.workspace}") { tools(first: 1) { nodes { id } } } }`);
     tools.set(home.workspace, listed.workspace.tools.nodes[0].id);
+
+    // remote-mcp, without a key, is an MCP server that needs a token.
+    for (const name of ['first', 'second']) {
+      const input = `{ name: "guarded-${name}", launch: { url: "${platform.mcpUrl}" } }`;
+      await asOperator(`mutation { createMcpServer(workspace: "${home.workspace}", input: ${input}) { id } }`);
+    }
+    await until(async () => (await pageOf(home.workspace, 'integrations')).nodes === 2);
+    const seen = await asOperator(`{ workspace(id: "${home.workspace}") { integrations { nodes { id } } } }`);
+    integrations.set(home.workspace, seen.workspace.integrations.nodes[0].id);
     const agent = await platform.connect(home.same.keyText, `?skillIds=${home.same.skill}`);
     await Promise.all([agent.text('echo', { message: 'x' }), agent.text('get-env')]);
     await until(async () => (await pageOf(home.workspace, 'usage')).nodes === 2);
@@ -88,6 +99,10 @@ const named = ({ workspace, own, same }: Home): Readonly<Record<string, Argument
   updateMcpServer: { workspace, id: same.mcpServer, input: { runtime: own } },
   removeMcpServer: { workspace, id: same.mcpServer },
   restartMcpServer: { workspace, id: same.mcpServer },
+  beginIntegration: { workspace, id: integrations.get(workspace) },
+  finishIntegration: { answer: `code=x&state=${workspace}.${integrations.get(workspace)}.x` },
+  updateIntegration: { workspace, id: integrations.get(workspace), input: { scopes: ['x'] } },
+  disconnectIntegration: { workspace, id: integrations.get(workspace) },
   createKey: { workspace, input: { name: 'k', roles: [same.role] } },
   updateKey: { workspace, id: same.key, input: { roles: [same.role] } },
   rotateKey: { workspace, id: same.key },
@@ -117,6 +132,7 @@ const untried: readonly RegExp[] = [
   // Texts that are stored or compared and name nothing: two workspaces may use the same text.
   /^Mutation\.(create|update)\w+\(input\.(name|description|instructions|disclosure|ifName)\)$/,
   /^Mutation\.(create|update)Skill\(input\.tools\.tool\)$/,
+  /^Mutation\.updateIntegration\(input\.(scopes|clientId|clientSecret)\)$/,
   /^Mutation\.(create|update)Role\(input\.(readOnly|rules\.(effect|tool))\)$/,
   // A word of a closed list, and an address, which names nothing of a workspace.
   /^Mutation\.(updateMember|inviteMember)(\(input\.(role|email)\))$/,
@@ -180,6 +196,7 @@ describe('over GraphQL', () => {
       ...b.same,
       ...{ workspace: b.workspace, tool: tools.get(b.workspace) ?? '' },
     };
+    const ids: Readonly<Record<string, string>> = { ...namedIds(), workspace: b.workspace };
     const value = { id: ids[field], name: field === 'workspace' ? b.name : b.own }[arg];
     const found = `found: ${writeCall(schema, type, field, { [arg]: value })}`;
     const { data, code, text } = await ask(`{ ${type === 'Query' ? found : within(found)} }`);
@@ -312,7 +329,12 @@ const depth = 4;
 /** The same request about objects that do not exist, which must get the same answer word for word. */
 function aboutNothing(call: string): string {
   const unknown = call.replaceAll(b.workspace, newId('workspace'));
-  return Object.entries(b.same).reduce((text, [kind, id]) => text.replaceAll(id, newId(kind as IdKind)), unknown);
+  return Object.entries(namedIds()).reduce((text, [kind, id]) => text.replaceAll(id, newId(kind as IdKind)), unknown);
+}
+
+/** Ids of B by their kinds. */
+function namedIds(): Readonly<Record<string, string>> {
+  return { ...b.same, integration: integrations.get(b.workspace) ?? '' };
 }
 
 function withoutIds(text: string): string {

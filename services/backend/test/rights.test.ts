@@ -4,11 +4,14 @@ import { memberKeyOf, newId, parseId, type WorkspaceId } from '../../contracts/i
 import { newKey } from '../../contracts/keys.ts';
 import { type MemberRole, memberRoles } from '../../contracts/member-roles.ts';
 import { createSchema } from '../graphql/schema.ts';
-import type { Right } from '../members/access.ts';
+import { type Right, type MemberRole, memberRoles } from '../members/access.ts';
+import { noteNeed } from '../integrations/note-need.ts';
 import { Authenticator } from './authenticator.ts';
+import { type ProtectedMcpServer, startProtectedMcpServer } from './protected-mcp-server.ts';
 import { type Answer, startTestBackend, type TestBackend } from './start-test-backend.ts';
 
 let backend: TestBackend;
+let provider: ProtectedMcpServer;
 let home: Home;
 let away: Home;
 const tokens = new Map<string, string>();
@@ -19,20 +22,25 @@ interface Home {
   readonly role: string;
   readonly skill: string;
   readonly server: string;
+  readonly integration: string;
   readonly key: string;
   readonly runtime: string;
   readonly member: string;
 }
 
 beforeAll(async () => {
-  backend = await startTestBackend();
+  provider = await startProtectedMcpServer({ redirectUri: 'http://localhost:8888/oauth/callback' });
+  backend = await startTestBackend({ MCP_SERVER_ALLOWED_ADDRESSES: '127.0.0.0/8' });
   home = await addHome('Home');
   away = await addHome('Away');
   for (const role of memberRoles) tokens.set(role, (await backend.addMember(home.workspace, role)).token);
   tokens.set('operator', await backend.operatorToken());
   tokens.set('stranger', (await backend.addMember(away.workspace, 'owner')).token);
 });
-afterAll(() => backend.stop());
+afterAll(async () => {
+  await backend.stop();
+  await provider.stop();
+});
 
 async function addHome(name: string): Promise<Home> {
   const { createWorkspace } = await backend.must(
@@ -55,15 +63,33 @@ async function addHome(name: string): Promise<Home> {
     role: made.createRole.id,
     skill: made.createSkill.id,
     server: made.createMcpServer.id,
+    integration: await newIntegration(createWorkspace),
     key: made.createKey.key.id,
     runtime: made.registerRuntime.runtime.id,
     member: made.addMember.id,
   };
 }
 
+/** The integration of a new MCP server that has answered 401. */
+async function newIntegration({ id: w }: { readonly id: WorkspaceId }): Promise<string> {
+  const { createMcpServer } = await backend.must(
+    'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }',
+    { w, input: { name: fresh(), launch: { url: provider.url } } },
+  );
+  const mcpServer = parseId('mcpServer', createMcpServer.id);
+  const reason = { code: 'needs_authorization', message: '', repair: '', challenge: { scope: 'files:read' } };
+  return await backend.withGraph(async (graph) => {
+    const server = await graph.find('mcpServer', mcpServer, w);
+    if (server !== null) await graph.write((transaction) => noteNeed(transaction, server, reason));
+    return (await graph.findBy('integration', { mcpServer }, w))?.id ?? '';
+  });
+}
+
 interface Row {
   /** `anyone`: also operators. `self`: every person for the own account, and no operator. */
   readonly right: Right | 'anyone' | 'self';
+  /** Not for operators: it needs a browser session. */
+  readonly inBrowser?: true;
   /** Each row acts on a new node, created by an operator, so that every role meets the same state. */
   readonly ask: (at: Home, token: string | undefined) => Promise<Answer>;
 }
@@ -92,6 +118,7 @@ async function newPasskey(token: string | undefined): Promise<string | null> {
   return (await rows.addPasskey?.ask(home, token))?.data?.addPasskey?.id ?? null;
 }
 
+const beginQuery = 'mutation ($w: ID!, $id: ID!) { beginIntegration(workspace: $w, id: $id) }';
 const launch = { command: 'node', env: [{ name: 'A', value: 'b' }] };
 const rows: Readonly<Record<string, Row>> = {
   createSignInLink: {
@@ -356,6 +383,41 @@ const rows: Readonly<Record<string, Row>> = {
         token,
       ),
   },
+  beginIntegration: {
+    right: 'administer',
+    inBrowser: true,
+    ask: async (at, token) => ask(beginQuery, { w: at.workspace, id: at.integration }, token),
+  },
+  finishIntegration: {
+    right: 'administer',
+    inBrowser: true,
+    ask: async (at, token) => {
+      const variables = { w: at.workspace, id: await newIntegration({ id: at.workspace }) };
+      const own = await ask(beginQuery, variables, token);
+      const begun =
+        own.code === null && own.status === 200 ? own : await ask(beginQuery, variables, tokens.get('admin'));
+      const answer = await provider.visit(begun.data.beginIntegration);
+      return ask('mutation ($a: String!) { finishIntegration(answer: $a) { id } }', { a: answer }, token);
+    },
+  },
+  updateIntegration: {
+    right: 'administer',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $id: ID!, $n: String!) { updateIntegration(workspace: $w, id: $id, input: { scopes: [$n] }) { id } }',
+        { w: at.workspace, id: at.integration, n: fresh() },
+        token,
+      ),
+  },
+  disconnectIntegration: {
+    right: 'administer',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $id: ID!) { disconnectIntegration(workspace: $w, id: $id) { id } }',
+        { w: at.workspace, id: at.integration },
+        token,
+      ),
+  },
   createKey: {
     right: 'read',
     ask: (at, token) =>
@@ -455,6 +517,10 @@ const leastRole: Readonly<Record<Right, MemberRole | 'operator'>> = {
   operate: 'operator',
 };
 
+function isFor(who: string, { right, inBrowser }: Row): boolean {
+  return may(who, right) && !(inBrowser && who === 'operator');
+}
+
 function may(who: string, right: Row['right']): boolean {
   if (right === 'self') return who !== 'operator';
   return right === 'anyone' || everyone.indexOf(who) >= everyone.indexOf(leastRole[right]);
@@ -468,7 +534,7 @@ test('every mutation has a row', () => {
 describe.each(Object.entries(rows))('%s', (_name, row) => {
   test.each(everyone)('%s', async (who) => {
     const answer = await row.ask(home, tokens.get(who));
-    expect(answer.code).toBe(may(who, row.right) ? null : 'forbidden');
+    expect(answer.code).toBe(isFor(who, row) ? null : 'forbidden');
   });
 
   test('a member of another workspace learns nothing, not even that it exists', async () => {
@@ -502,6 +568,14 @@ describe('ids of another workspace are as unknown as invalid ids', () => {
     ['mutation ($w: ID!, $id: ID!) { removeMcpServer(workspace: $w, id: $id) }', ({ server }) => server],
     ['mutation ($w: ID!, $id: ID!) { restartMcpServer(workspace: $w, id: $id) }', ({ server }) => server],
     [
+      'mutation ($w: ID!, $id: ID!) { updateIntegration(workspace: $w, id: $id, input: {}) { id } }',
+      ({ integration }) => integration,
+    ],
+    [
+      'mutation ($w: ID!, $id: ID!) { disconnectIntegration(workspace: $w, id: $id) { id } }',
+      ({ integration }) => integration,
+    ],
+    [
       'mutation ($w: ID!, $id: ID!) { createKey(workspace: $w, input: { name: "k", roles: [$id] }) { key { id } } }',
       ({ role }) => role,
     ],
@@ -529,12 +603,14 @@ describe('ids of another workspace are as unknown as invalid ids', () => {
   });
 
   test('lookups answer null', async () => {
-    const query = `query ($w: ID!, $role: ID!, $skill: ID!, $server: ID!) {
-      workspace(id: $w) { role(id: $role) { id } skill(id: $skill) { id } mcpServer(id: $server) { id } }
+    const query = `query ($w: ID!, $role: ID!, $skill: ID!, $server: ID!, $integration: ID!) {
+      workspace(id: $w) {
+        role(id: $role) { id } skill(id: $skill) { id } mcpServer(id: $server) { id } integration(id: $integration) { id }
+      }
     }`;
     const { workspace: w } = home;
     const { data } = await ask(query, { ...away, w }, tokens.get('operator'));
-    expect(data).toEqual({ workspace: { role: null, skill: null, mcpServer: null } });
+    expect(data).toEqual({ workspace: { role: null, skill: null, mcpServer: null, integration: null } });
     const own = await ask(query, { ...home, w }, tokens.get('viewer'));
     expect(own.data.workspace.role).toEqual({ id: home.role });
   });

@@ -65,6 +65,12 @@ async function fullWorkspace(skills = 1) {
         createdAt: 1,
       },
     });
+    const none = { challenge: null, issuer: null, clientKind: null, clientId: null, client: null, wantedScopes: null };
+    const later = { scopes: null, pending: null, tokens: null, problem: null, dueAt: null, expiresAt: null };
+    await transaction.create('integration', {
+      ...{ id: newId('integration'), ...of, state: 'needs_authorization', attempts: 0, ...none, ...later },
+      ...{ refreshedAt: null, connectedAt: null, createdAt: 1 },
+    });
     await transaction.create('usage', {
       ...{ id: newId('usage'), ...of, hour: 1, slot: 's', key: 'k', tool: 't', skill: null },
       ...{ calls: 1, errors: 0, durationMs: 1 },
