@@ -15,7 +15,7 @@ import type { HttpLog } from './http-log.ts';
 import { HttpSession } from './http-session.ts';
 import { isSessionLost, isSuccess, maybeOlderTransport } from './http-status.ts';
 import type { LaunchOrder } from './launch.ts';
-import { createRedactOf, type Redact } from './redact.ts';
+import { type Redact, seeAuthorization } from './redact.ts';
 import { noTerms, openSse, type SseConnection } from './sse-connection.ts';
 
 export interface HttpChannelOptions {
@@ -61,10 +61,11 @@ export class HttpChannel implements Channel {
     const { proxyEnv, renewalMaxMs, rule, resolve, log } = options;
     this.#order = order;
     this.#log = log;
-    this.#redact = createRedactOf(order);
+    const { authorization, redact } = seeAuthorization(order);
+    this.#redact = redact;
     const addresses = order.setBy === 'operator' ? null : { rule, lookup: createAllowedLookup(rule, resolve) };
     this.#endpoint = new HttpEndpoint({
-      ...{ name: order.name, url, headers: order.launch.headers, authorization: order.authorization },
+      ...{ name: order.name, url, headers: order.launch.headers, authorization },
       ...{ proxyEnv, addresses },
     });
     this.#session = new HttpSession({

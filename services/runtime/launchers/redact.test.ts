@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRedact } from './redact.ts';
+import { createRedact, seeAuthorization } from './redact.ts';
 
 const child = (env: Record<string, string>) => createRedact({ kind: 'child', command: 'x', args: [], cwd: null, env });
 
@@ -35,4 +35,16 @@ test('the credential of an Authorization header and those of a URL', () => {
   const headers = { Authorization: 'Bearer t0k3n-t0k3n' };
   const redact = createRedact({ kind: 'http', url: 'https://user:passw0rd@host.example/mcp?key=k3yk3y', headers });
   expect(redact('t0k3n-t0k3n passw0rd k3yk3y host.example')).toBe('[secret] [secret] [secret] host.example');
+});
+
+test('the tokens that were given last, and none before the first is given', () => {
+  let present: string | undefined;
+  const launch = { kind: 'http', url: 'https://host.example', headers: {} } as const;
+  const { authorization, redact } = seeAuthorization({ launch, authorization: () => present });
+  expect([authorization(), redact('Bearer t0k3n-1')]).toEqual([undefined, 'Bearer t0k3n-1']);
+  for (present of ['Bearer t0k3n-1', 'Bearer t0k3n-2']) expect(authorization()).toBe(present);
+  expect(redact('t0k3n-1 t0k3n-2 t0k3n-3')).toBe('[secret] [secret] t0k3n-3');
+  for (let i = 3; i < 9; i++) [present] = [`Bearer t0k3n-${i}`, authorization()];
+  authorization();
+  expect(redact('t0k3n-1 t0k3n-7 t0k3n-8')).toBe('t0k3n-1 [secret] [secret]');
 });

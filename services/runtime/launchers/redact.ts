@@ -13,22 +13,35 @@ export function createRedact(launch: Launch): Redact {
   return (text) => secrets.reduce((redacted, secret) => redacted.replaceAll(secret, '[secret]'), text);
 }
 
-/** The same, with the present token of its integration. */
-export function createRedactOf({ launch, authorization }: RedactedOrder): Redact {
-  const redact = createRedact(launch);
-  return (text) => {
-    const present = authorization?.();
-    return redact(present === undefined ? text : createRedact(onlyHeader(present))(text));
-  };
-}
-
-interface RedactedOrder {
+export interface Authorized {
   readonly launch: Launch;
-  readonly authorization?: () => string | undefined;
+  /** The present value of the header Authorization. */
+  readonly authorization?: (() => string | undefined) | undefined;
 }
 
-function onlyHeader(authorization: string): Launch {
-  return { kind: 'http', url: '', headers: { authorization } };
+export interface SeenAuthorization {
+  readonly authorization: () => string | undefined;
+  readonly redact: Redact;
+}
+
+/** An answer may quote a token that was renewed while it was on its way. */
+const tokensRemembered = 3;
+
+/** Redacts the values of the launch, and the last tokens that `authorization` has given. */
+export function seeAuthorization({ launch, authorization }: Authorized): SeenAuthorization {
+  const redact = createRedact(launch);
+  const seen = new Map<string, Redact>();
+  return {
+    authorization: () => {
+      const present = authorization?.();
+      if (present === undefined || seen.has(present)) return present;
+      seen.set(present, createRedact({ kind: 'http', url: '', headers: { authorization: present } }));
+      const [oldest] = seen.keys();
+      if (seen.size > tokensRemembered && oldest !== undefined) seen.delete(oldest);
+      return present;
+    },
+    redact: (text) => [...seen.values()].reduce((redacted, redactToken) => redactToken(redacted), redact(text)),
+  };
 }
 
 function valuesOf(launch: Launch): readonly string[] {

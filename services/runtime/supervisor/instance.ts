@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Assignment, type Reason, shownReason } from '../../contracts/bus/messages.ts';
+import { type Assignment, type Challenge, type Reason, shownReason } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { howToRaise } from '../../contracts/mcp-server-deadlines.ts';
 import type { Logger } from '../../kit/log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import type { Channel, ChannelListener } from '../launchers/channel.ts';
 import type { Launched, Launchers } from '../launchers/launch.ts';
-import { createRedact, type Redact } from '../launchers/redact.ts';
+import { type Redact, type SeenAuthorization, seeAuthorization } from '../launchers/redact.ts';
 import { settledWithin } from '../time/settled-within.ts';
 import type { Answer, Call } from './call.ts';
 import { Conversation } from './conversation.ts';
@@ -71,7 +71,7 @@ type BeginResult = { readonly ok: true; readonly tools: ToolList } | { readonly 
 export class Instance {
   readonly #options: InstanceOptions;
   readonly #conversation: Conversation;
-  readonly #redact: Redact;
+  readonly #seen: SeenAuthorization;
   readonly #over = new AbortController();
   readonly #ended = Promise.withResolvers<Reason>();
   #channel: Channel | null = null;
@@ -83,8 +83,9 @@ export class Instance {
 
   constructor(options: InstanceOptions) {
     this.#options = options;
-    this.#redact = createRedact(options.assignment.launch);
-    this.#conversation = new Conversation(options.assignment.name, {
+    const { assignment, authorization } = options;
+    this.#seen = seeAuthorization({ launch: assignment.launch, authorization });
+    this.#conversation = new Conversation(assignment.name, {
       toolsChanged: () => void this.#refresh(),
       garbage: (sample, bug) => this.#garbage(sample, bug),
       doubted: () => options.listener.doubted(),
@@ -139,13 +140,16 @@ export class Instance {
   }
 
   async launch(): Promise<Launched> {
-    const launched = await launchWith(this.#options, {
-      message: (text, during) => this.#conversation.hear(text, during),
-      lost: (id, error) => this.#conversation.lost(id, error),
-      garbage: (sample) => this.#garbage(sample),
-      renewed: () => void this.#refresh(),
-      ended: (reason) => this.#end(reason),
-    });
+    const launched = await launchWith(
+      { ...this.#options, ...this.#seen },
+      {
+        message: (text, during) => this.#conversation.hear(text, during),
+        lost: (id, error) => this.#conversation.lost(id, error),
+        garbage: (sample) => this.#garbage(sample),
+        renewed: () => void this.#refresh(),
+        ended: (reason) => this.#end(reason),
+      },
+    );
     if (launched.ok) {
       this.#channel = launched.channel;
       this.#conversation.begin(launched.channel);
@@ -197,15 +201,17 @@ export class Instance {
   }
 
   #garbage(sample: string, bug?: unknown): void {
-    const shown = this.#redact(sample);
+    const shown = this.#seen.redact(sample);
     // A URL may answer with any page, and members and agents read reasons; only the log has it.
     if (this.#options.assignment.launch.kind === 'child') this.#strayOutput ||= shown;
     this.#options.listener.garbage(shown, bug);
   }
 
   /** A reason quotes the MCP server, whose text may contain its secrets. */
-  #redacted({ code, message, repair }: Reason): Reason {
-    return shownReason({ code, message: this.#redact(message), repair });
+  #redacted({ code, message, repair, challenge }: Reason): Reason {
+    const { redact } = this.#seen;
+    const claims = challenge === undefined ? {} : { challenge: redactedClaims(challenge, redact) };
+    return shownReason({ code, message: redact(message), repair, ...claims });
   }
 
   /** One reading at a time; a change during it causes another. */
@@ -236,6 +242,13 @@ export class Instance {
       this.#options.listener.toolsUnreadable(this.#redacted(unreadableAgain(message)));
     }
   }
+}
+
+function redactedClaims({ resourceMetadata, scope }: Challenge, redact: Redact): Challenge {
+  return {
+    ...(resourceMetadata === undefined ? {} : { resourceMetadata: redact(resourceMetadata) }),
+    ...(scope === undefined ? {} : { scope: redact(scope) }),
+  };
 }
 
 function unreadableAgain(why: string): Reason {

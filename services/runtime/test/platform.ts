@@ -169,6 +169,12 @@ export class Platform {
     this.command({ kind: 'assignments' });
   }
 
+  /** Renews the token of an MCP server; the configuration stays the same. */
+  authorize(name: string, authorization: string): void {
+    this.#assigned = this.#assigned.map((one) => (one.name === name ? { ...one, authorization } : one));
+    this.command({ kind: 'assignments' });
+  }
+
   /** Removes it for good. */
   remove(name: string): void {
     this.#removed.add(this.idOf(name));
@@ -279,7 +285,7 @@ export class Platform {
     const { etag: known, homes, publicKey } = handshakeRequest.parse(JSON.parse(Buffer.from(payload).toString()));
     this.asked = homes ?? [];
     const removed = this.asked.filter((id) => this.#removed.has(id));
-    const told = this.#assigned.map((one) => [one.mcpServer, one.configVersion, 'refused' in one]);
+    const told = this.#assigned.map((one) => [one.mcpServer, one.configVersion, 'refused' in one || one.authorization]);
     const etag = JSON.stringify(told);
     const tag = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(etag))).toString('hex');
     const mcpUrl = 'http://127.0.0.1:1/mcp';
