@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { Provider } from 'oidc-provider';
 
-/** An MCP server's address whose metadata name a real authorization server, both on their own ports. */
+/** An MCP server that admits the tokens of a real authorization server, which its metadata name; both on their own ports. */
 export interface ProtectedMcpServer {
   /** The URL of the MCP server. */
   readonly url: string;
@@ -36,6 +38,7 @@ export async function startProtectedMcpServer(options: {
   await once(server, 'listening');
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const resourceServer = createServer((request, response) => {
+    if (request.url === '/mcp') return void answerMcp(request, response);
     if (request.url !== '/.well-known/oauth-protected-resource/mcp') return void response.writeHead(404).end();
     const document = { resource: running.url, authorization_servers: [issuer], ...running.metadata };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document));
@@ -85,6 +88,18 @@ export async function startProtectedMcpServer(options: {
     if (!request.url?.startsWith('/interaction/')) return void (await handle(request, response));
     const result = running.isRefused ? { error: 'access_denied' } : { login: { accountId: 'ada', remember: false } };
     await provider.interactionFinished(request, response, result);
+  }
+  async function answerMcp(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
+    if (!(await running.knows(token))) {
+      const challenge = `Bearer resource_metadata="http://${host}/.well-known/oauth-protected-resource/mcp", scope="files:read"`;
+      return void response.writeHead(401, { 'www-authenticate': challenge }).end();
+    }
+    const mcpServer = new McpServer({ name: 'crm', version: '1.0.0' });
+    mcpServer.registerTool('whoami', {}, async () => ({ content: [{ type: 'text', text: 'ada' }] }));
+    const transport = new StreamableHTTPServerTransport({});
+    await mcpServer.connect(transport as Parameters<typeof mcpServer.connect>[0]);
+    await transport.handleRequest(request, response);
   }
   const running: ProtectedMcpServer = {
     ...{

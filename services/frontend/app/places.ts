@@ -29,6 +29,10 @@ export const places = [
   },
   { title: 'Runtimes', to: '/w/$workspace/settings/runtimes', icon: 'runtime', area: 'settings', key: 'n' },
   { title: 'Usage', to: '/w/$workspace/settings/usage', icon: 'usage', area: 'settings', key: 'u' },
+  {
+    ...{ title: 'Integrations', to: '/w/$workspace/settings/integrations', icon: 'integration', area: 'settings' },
+    key: 'i',
+  },
   { title: 'Account', to: '/w/$workspace/profile/account', icon: 'person', area: 'profile', key: 'p' },
   { title: 'API keys', to: '/w/$workspace/profile/api-keys', icon: 'key', area: 'profile', key: 'k', inBar: true },
   {

@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import { findProviderRefusal, type ProviderRefusal } from '../../contracts/provider-refusal.ts';
 import { Frame } from './frame.tsx';
 import { readSkillSearch, readSkillsSearch } from './skill-search.ts';
+import { oauthCallbackPath } from './oauth-answer.ts';
 import { StartPage } from './start-page.tsx';
 
 const root = createRootRoute({
@@ -37,6 +38,13 @@ const consent = createRoute({
   getParentRoute: () => root,
   path: '/connect/$request',
   component: lazyRouteComponent(() => import('../pages/consent-page.tsx'), 'ConsentPage'),
+});
+
+/** An authorization server sends the browser back to here. */
+const oauthCallback = createRoute({
+  getParentRoute: () => root,
+  path: oauthCallbackPath,
+  component: lazyRouteComponent(() => import('../pages/oauth-callback-page.tsx'), 'OauthCallbackPage'),
 });
 
 const invitation = createRoute({
@@ -167,6 +175,15 @@ interface UsageSearch {
   readonly range?: (typeof usageRangeNames)[number] | undefined;
 }
 
+
+const integrations = createRoute({
+  getParentRoute: () => workspace,
+  path: '/settings/integrations',
+  validateSearch: ({ panel }: Record<string, unknown>): { panel?: string | undefined } =>
+    typeof panel === 'string' ? { panel } : {},
+  component: lazyRouteComponent(() => import('../pages/integrations-page.tsx'), 'IntegrationsPage'),
+});
+
 const apiKeys = createRoute({
   getParentRoute: () => workspace,
   path: '/profile/api-keys',
@@ -226,6 +243,8 @@ export const router = createRouter({
     ]),
     workspace.addChildren([home, mcpServers, usage, apiKeys, connectedAgents, account, appearance]),
     workspace.addChildren([home, activity, mcpServers, usage, apiKeys, connectedAgents, account, appearance]),
+    ...[start, connect, consent, oauthCallback, invitation, signIn],
+    workspace.addChildren([home, mcpServers, integrations, apiKeys, connectedAgents, account, appearance]),
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,

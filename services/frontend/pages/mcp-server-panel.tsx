@@ -18,6 +18,7 @@ import {
   restartMcpServerMutation,
 } from '../graphql/generated/operations.ts';
 import { useOperation } from '../graphql/use-operation.ts';
+import { ConnectLink } from './integration-state.tsx';
 import { McpServerSettings } from './mcp-server-settings.tsx';
 import { ServerHealth, ServerStatus } from './mcp-server-state.tsx';
 import { Fact, Facts, Section } from './panel-parts.tsx';
@@ -64,6 +65,7 @@ function Details({ server, onRemoved }: { readonly server: Server; readonly onRe
         <div className="grid gap-1 rounded-control bg-bad-soft px-4 py-3 text-13">
           <p className="break-words">{reason.message}</p>
           <p className="break-words">{reason.repair}</p>
+          <ConnectLink server={server} />
         </div>
       )}
       {mayConfigure && <Actions server={server} onRemoved={onRemoved} />}

@@ -11,6 +11,7 @@ import { Skeleton } from '../components/skeleton.tsx';
 import { type McpServersQuery, mcpServersQuery } from '../graphql/generated/operations.ts';
 import { usePages } from '../graphql/use-pages.ts';
 import { AddMcpServer } from './add-mcp-server.tsx';
+import { ConnectLink } from './integration-state.tsx';
 import { McpServerPanel } from './mcp-server-panel.tsx';
 import { ServerHealth, ServerStatus } from './mcp-server-state.tsx';
 import { PageHead } from './page-head.tsx';
@@ -136,7 +137,8 @@ function Restarts({ count }: { readonly count: number }) {
 }
 
 /** Why an MCP server does not work, what repairs it, and when it is tried again. */
-function reasonOf({ reason, nextRetryAt }: Row) {
+function reasonOf(row: Row) {
+  const { reason, nextRetryAt } = row;
   if (reason === null || reason === undefined) return null;
   return (
     <div className="grid gap-1 pb-3 text-13 text-quiet">
@@ -150,6 +152,7 @@ function reasonOf({ reason, nextRetryAt }: Row) {
           </span>
         )}
       </p>
+      <ConnectLink server={row} />
     </div>
   );
 }

@@ -313,7 +313,7 @@ export type McpServersQueryVariables = Exact<{
 }>;
 
 
-export type McpServersQuery = { readonly workspace: { readonly id: string, readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly nextRetryAt: number | null, readonly reason: ProblemFragment | null, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
+export type McpServersQuery = { readonly workspace: { readonly id: string, readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly nextRetryAt: number | null, readonly reason: ProblemFragment | null, readonly integration: { readonly id: string } | null, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
 
 export type McpServerQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -693,7 +693,7 @@ export const changeSkillsOfRoleMutation: Operation<ChangeSkillsOfRoleMutation, C
 };
 
 export const mcpServersQuery: Operation<McpServersQuery, McpServersQueryVariables> = {
-  text: "query McpServers($workspace:ID$after:String$search:String){workspace(id:$workspace){id mcpServers(first:100 after:$after search:$search){nodes{id name kind enabled version status health restarts nextRetryAt reason{...Problem}runtimes(first:3){id name}}pageInfo{next}}}}fragment Problem on Reason{code message repair}",
+  text: "query McpServers($workspace:ID$after:String$search:String){workspace(id:$workspace){id mcpServers(first:100 after:$after search:$search){nodes{id name kind enabled version status health restarts nextRetryAt reason{...Problem}integration{id}runtimes(first:3){id name}}pageInfo{next}}}}fragment Problem on Reason{code message repair}",
 };
 
 export const mcpServerQuery: Operation<McpServerQuery, McpServerQueryVariables> = {
