@@ -5,7 +5,7 @@ import type { IntegrationState } from '../graphql/generated/operations.ts';
 
 const states = {
   connected: { tone: 'good', word: 'connected' },
-  needs_authorization: { tone: 'warn', word: 'needs authorization' },
+  needs_authorization: { tone: 'none', word: 'needs authorization' },
   expired: { tone: 'bad', word: 'expired' },
 } as const satisfies Record<IntegrationState, { tone: Tone; word: string }>;
 

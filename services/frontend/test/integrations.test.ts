@@ -49,6 +49,8 @@ describe.skipIf(!hasChromium)('integrations in Chromium', () => {
 
   test('a refusal is explained, and its code and state leave the address', async () => {
     provider.isRefused = true;
+    // Signed out there, so that the provider asks the person again.
+    await browser.context.clearCookies({ domain: '127.0.0.1' });
     await open('/settings/integrations');
     await row().click();
     await panel().getByRole('button', { name: 'Reconnect' }).click();
