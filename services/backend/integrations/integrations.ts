@@ -47,11 +47,15 @@ export async function getConnection(
 
 /** The present URL of the MCP server. */
 export function urlOf(backend: WithSecrets & WithConfig, server: Node<'mcpServer'>): URL {
+  const url = findUrl(backend, server);
+  if (url === null) throw new SvcError('conflict', `The MCP server "${server.name}" has no URL any more.`);
+  return url;
+}
+
+/** Null: it is a command now. */
+export function findUrl(backend: WithSecrets & WithConfig, server: Node<'mcpServer'>): URL | null {
   const { launch } = decryptLaunch(backend, server);
-  if (launch.kind !== 'http' || !URL.canParse(launch.url)) {
-    throw new SvcError('conflict', `The MCP server "${server.name}" has no URL any more.`);
-  }
-  return new URL(launch.url);
+  return launch.kind === 'http' ? URL.parse(launch.url) : null;
 }
 
 /** Whether tokens for one URL may be sent to another: same origin and path. */

@@ -2,10 +2,12 @@ import * as openid from 'openid-client';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
-import type { FieldValues, Node, Selection } from '../graph/graph.ts';
+import { everyPage } from '../graph/every-page.ts';
+import { type FieldValues, type Node, pageMax, type Selection } from '../graph/graph.ts';
 import { retryDelayMs } from '../mail/mail-sender.ts';
 import {
   type Connection,
+  findUrl,
   getConnection,
   giveNewToken,
   type IntegrationNeeds,
@@ -13,7 +15,6 @@ import {
   noTokens,
   noteByPlatform,
   problem,
-  urlOf,
 } from './integrations.ts';
 import { keep, read, type Tokens } from './kept.ts';
 import { openidConfiguration } from './provider-client.ts';
@@ -22,8 +23,9 @@ import { nextRefreshAt, parseTokens } from './tokens.ts';
 const lookEveryMs = 10_000;
 /** Longer than one attempt, whose requests have deadlines. */
 const claimMs = 60_000;
-const atOnce = 4;
-const sliceMax = 20;
+const atOnce = 16;
+/** Then the due ones are searched again, so that new ones do not wait for the end of a long round. */
+const roundMaxMs = 30_000;
 const retry = { firstRetryMs: 15_000, retryMaxMs: 15 * 60_000 };
 /** A provider that is away for longer than this after the token's end has forgotten it. */
 const givenUpAfterMs = 24 * 60 * 60_000;
@@ -76,29 +78,41 @@ export class TokenRefresher {
 
   async #work(): Promise<void> {
     while (this.#isRunning) {
-      const { nodes } = await this.#backend.graph.select(due());
-      if (nodes.length === 0) return;
-      const waiting = [...nodes];
+      const waiting = await this.#findDue();
+      if (waiting.length === 0) return;
+      const end = performance.now() + roundMaxMs;
       const worker = async () => {
-        for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await this.#refresh(next);
+        while (this.#isRunning && performance.now() < end) {
+          const next = waiting.shift();
+          if (next === undefined) return;
+          await this.#refresh(next);
+        }
       };
       await Promise.all(Array.from({ length: atOnce }, worker));
     }
   }
 
-  async #refresh(found: Node<'integration'>): Promise<void> {
-    const claimed = await this.#claim(found);
-    if (claimed === null) return;
-    const { workspace, id } = claimed.integration;
-    const changes = await this.#attempt(claimed).catch((thrown: unknown) => {
-      withBugReported(thrown, this.#logger);
-      return this.#later(claimed.integration, null);
-    });
+  async #findDue(): Promise<Due[]> {
+    const found: Due[] = [];
+    for await (const page of everyPage(this.#backend.graph, due())) {
+      for (const { id, workspace, version } of page) found.push({ id, workspace, version });
+    }
+    return inTurns(found);
+  }
+
+  async #refresh(found: Due): Promise<void> {
+    const { workspace, id } = found;
     try {
+      const claimed = await this.#claim(found);
+      if (claimed === null) return;
+      const changes = await this.#attempt(claimed).catch((thrown: unknown) => {
+        withBugReported(thrown, this.#logger);
+        return this.#later(claimed.integration, null);
+      });
       await noteByPlatform(this.#backend, workspace, async (transaction) => {
         const { server, integration } = await getConnection(transaction, workspace, id);
-        // A person has connected or disconnected it meanwhile.
-        if (integration.version !== claimed.integration.version) return [];
+        // A person has connected or disconnected it meanwhile. Other changes of a person leave the tokens as they were.
+        if (integration.tokens !== claimed.integration.tokens) return [];
         await transaction.update('integration', id, changes, { anchor: workspace });
         return changes.tokens === undefined ? [] : await giveNewToken(transaction, server);
       });
@@ -108,7 +122,7 @@ export class TokenRefresher {
   }
 
   /** Null when another backend has claimed it. */
-  async #claim({ id, workspace, version }: Node<'integration'>): Promise<Connection | null> {
+  async #claim({ id, workspace, version }: Due): Promise<Connection | null> {
     return await this.#backend.graph.write(async (transaction) => {
       const known = await transaction.find('integration', id, workspace);
       if (known === null || known.version !== version) return null;
@@ -121,7 +135,8 @@ export class TokenRefresher {
   async #attempt({ integration, server }: Connection): Promise<Changes> {
     const tokens = read(this.#backend, integration, 'tokens');
     if (tokens === null) return { dueAt: null };
-    if (!isSameUrl(urlOf(this.#backend, server), new URL(tokens.url))) return ended('needs_authorization', movedReason);
+    const url = findUrl(this.#backend, server);
+    if (url === null || !isSameUrl(url, new URL(tokens.url))) return ended('needs_authorization', movedReason);
     const { host } = new URL(tokens.provider.issuer);
     if (tokens.refreshToken === null) return ended('expired', expiredReason(host));
     try {
@@ -158,12 +173,25 @@ export class TokenRefresher {
   }
 }
 
+type Due = Pick<Node<'integration'>, 'id' | 'workspace' | 'version'>;
+
+/** Workspaces take turns: one whose providers are slow delays another by one attempt only. */
+function inTurns(found: readonly Due[]): Due[] {
+  const counts = new Map<string, number>();
+  const withTurns = found.map((one) => {
+    const turn = counts.get(one.workspace) ?? 0;
+    counts.set(one.workspace, turn + 1);
+    return { one, turn };
+  });
+  return withTurns.toSorted((a, b) => a.turn - b.turn).map(({ one }) => one);
+}
+
 function due(): Selection<'integration'> {
   const where = [
     { field: 'state', equals: 'connected' },
     { field: 'dueAt', below: Date.now() + 1 },
   ] as const;
-  return { type: 'integration', anchor: 'everywhere', where, limit: sliceMax };
+  return { type: 'integration', anchor: 'everywhere', where, limit: pageMax };
 }
 
 /** RFC 6749 §5.2: the refresh token or the client is refused for good. */
