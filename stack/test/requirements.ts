@@ -19,6 +19,8 @@ const agentIsolation = 'services/remote-mcp/test/isolation.test.ts';
 const agentKeys = 'services/remote-mcp/test/keys.test.ts';
 const agentSkills = 'services/remote-mcp/test/skills.test.ts';
 const agentCalls = 'services/remote-mcp/test/calls.test.ts';
+const integrations = 'services/backend/test/integrations.test.ts';
+const integrationsPage = 'services/frontend/test/integrations.test.ts';
 const backendKeys = 'services/backend/keys/keys.test.ts';
 const backendStatus = 'services/backend/test/status.test.ts';
 const admission = 'services/backend/runtimes/admission.test.ts';
@@ -27,7 +29,6 @@ const envCheck = 'services/contracts/env/check.test.ts';
 const keyText = 'services/contracts/keys.test.ts';
 
 const webApplication = 'later: comes with the web application';
-const integrations = 'later: comes with integrations';
 
 /**
  * Every table row and numbered rule of the specification's parts 1 to 9, and every variable; `additions` come from
@@ -47,7 +48,10 @@ export const requirements: Readonly<Record<string, TestReferences>> = {
     'stack/graph/test/dgraph.test.ts: the coordination node comes before the data node',
   '1.bus: Message bus connects backend, remote MCP server and runtimes': 'services/kit/bus/bus.contract.ts: requests',
   '1.manage-servers: Managing MCP servers, with status and health': `${backendStatus}: that one process has Connected is Connected, with its tools`,
-  '1.manage-integrations: Managing OAuth integrations': integrations,
+  '1.manage-integrations: Managing OAuth integrations': [
+    `${integrationsPage}: an MCP server that needs authorization leads to its integration, which is connected`,
+    `${integrationsPage}: it is disconnected, and the token is revoked`,
+  ],
   '1.manage-keys: Managing user API keys': `${backendKeys}: creating a key`,
   '1.browse-skills: Browsing skills': webApplication,
   '1.palette: A command palette': webApplication,
@@ -59,7 +63,10 @@ export const requirements: Readonly<Record<string, TestReferences>> = {
   '2.skill: A skill must be in a role to be usable, and is addressed by id': `${agentSkills}: skillIds discloses those skills to that session only`,
   '2.mcp-server: Has a configuration, stored encrypted':
     'services/backend/test/changes.test.ts: keep their launch secret, and record names only',
-  '2.integration: An OAuth connection to an external service': integrations,
+  '2.integration: An OAuth connection to an external service': [
+    `${integrations}: connects by a registration of its own, and its token reaches the runtime and nobody else`,
+    `${integrations}: asks for PKCE, the resource and the scopes of the challenge`,
+  ],
   '2.key: Name, expiration date, Expired label, Bearer token': `${backendKeys}: a key is valid until the moment it expires`,
   '2.runtime-identity: A runtime key, or a system key plus a name; sends heartbeats': [
     `${admission}: of a runtime admits the platform's runtime of that name, created on its first use and the same ever after`,
@@ -90,7 +97,10 @@ export const requirements: Readonly<Record<string, TestReferences>> = {
   '4.runtime-health: GET /health on REMOTE_PORT of the runtime': 'services/kit/http/health.test.ts: /health',
   '4.ready: GET /ready on runtime and remote-mcp': 'services/kit/http/health.test.ts: /ready',
   '4.mcp: POST /mcp: JSON-RPC, ping, any answer but 401 means a valid key': `${agentKeys}: a ping with a good key is answered, without a session`,
-  '4.oauth-callback: The redirect URI of external OAuth providers': integrations,
+  '4.oauth-callback: The redirect URI of external OAuth providers': [
+    `${integrationsPage}: an MCP server that needs authorization leads to its integration, which is connected`,
+    `${integrations}: for a redirect URI that is registered differently, by the provider itself`,
+  ],
   '4.remote-port: remote-mcp listens on REMOTE_PORT': `${variablesTest}: remote-mcp REMOTE_PORT`,
   '4.oauth-metadata: remote-mcp serves the OAuth metadata': authorizationServer,
   '4.preloading: skillIds and roleIds disclose to that connection only': [
@@ -127,7 +137,11 @@ export const requirements: Readonly<Record<string, TestReferences>> = {
   ],
   '5.tls: TLS is advised for bus and graph':
     'services/kit/bus/nats/server.test.ts: over TLS, whose authority must be known',
-  '5.integrations: Scopes, exact redirect URI, Reconnect': integrations,
+  '5.integrations: Scopes, exact redirect URI, Reconnect': [
+    `${integrations}: asks for PKCE, the resource and the scopes of the challenge`,
+    `${integrations}: for a redirect URI that is registered differently, by the provider itself`,
+    `${integrations}: expire when the provider refuses to renew them, and Reconnect repairs it`,
+  ],
 
   // 6. Events
   '6.heartbeat: A heartbeat every HEARTBEAT_INTERVAL': `${runtimeBus}: a runtime sends a heartbeat every HEARTBEAT_INTERVAL`,
@@ -142,8 +156,8 @@ export const requirements: Readonly<Record<string, TestReferences>> = {
   ],
   '7.forbidden: 403 on agent connection': `${agentKeys}: a suspended workspace, at once and until it is not suspended any more`,
   '7.bearer: No Bearer word: 401': `${agentKeys}: a key without the word Bearer`,
-  '7.redirect: Redirect URI differs': integrations,
-  '7.oauth-token: Expired OAuth token': integrations,
+  '7.redirect: Redirect URI differs': `${integrations}: for a redirect URI that is registered differently, by the provider itself`,
+  '7.oauth-token: Expired OAuth token': `${integrations}: expire when the provider refuses to renew them, and Reconnect repairs it`,
   '7.runtime-rejected: USER_KEY or MCP_REMOTE_ENABLED: rejected at boot': `${runtimeSettings}: as a separate process it ends at the boot with %s, and says why`,
   '7.remote-mcp-rejected: RUNTIME_KEY or RUNTIME_NAME: rejected at boot': `${agentLifecycle}: it does not start with a wrong %s, and says so`,
   '7.runtime-identity: Neither RUNTIME_KEY nor SYSTEM_KEY plus RUNTIME_NAME': `${envCheck}: the identity of a runtime`,
