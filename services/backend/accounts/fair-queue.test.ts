@@ -39,6 +39,18 @@ test('senders take turns, so a sender with many tasks delays another by one task
   expect(begun).toEqual(['flood 1', 'flood 2', 'victim', 'flood 3', 'flood 4']);
 });
 
+test('leaves places free of a sender that has its share running', async () => {
+  const { begun, run, end } = open({ atOnce: 3, runningEachMax: 2 });
+  for (const name of ['flood 1', 'flood 2', 'flood 3', 'flood 4']) void run('flood', name);
+  expect(begun).toEqual(['flood 1', 'flood 2']);
+  for (const name of ['victim', 'other']) void run(name);
+  expect(begun).toEqual(['flood 1', 'flood 2', 'victim']);
+  await end();
+  expect(begun.slice(3)).toEqual(['flood 3']);
+  for (let i = 0; i < 4; i++) await end();
+  expect(begun.slice(4)).toEqual(['other', 'flood 4']);
+});
+
 test('refuses a sender with too many waiting tasks, and no other', async () => {
   const { begun, run, end } = open({ waitingEachMax: 2 });
   for (let i = 0; i < 3; i++) void run('flood');

@@ -3,6 +3,8 @@ import { SvcError } from '../../contracts/errors.ts';
 export interface FairQueueOptions {
   /** Tasks that run at once. */
   readonly atOnce: number;
+  /** Running tasks of one sender; absent: `atOnce`. */
+  readonly runningEachMax?: number;
   readonly waitingMax: number;
   /** Waiting tasks of one sender. */
   readonly waitingEachMax: number;
@@ -21,6 +23,8 @@ export class FairQueue {
   readonly #options: FairQueueOptions;
   /** The waiting tasks of each sender. The first sender has the next turn. */
   readonly #waiting = new Map<string, Waiting[]>();
+  /** The numbers of running tasks by sender. */
+  readonly #runningOf = new Map<string, number>();
   #waitingCount = 0;
   #running = 0;
 
@@ -34,13 +38,23 @@ export class FairQueue {
 
   /** Throws `rate_limited` or `unavailable` if too many tasks wait; a full queue refuses the sender with the most. Throws `unavailable` if no turn comes in time. */
   async run<Result>(sender: string, task: () => Promise<Result>): Promise<Result> {
-    if (this.#running < this.#options.atOnce) this.#running += 1;
+    if (this.#running < this.#options.atOnce && this.#mayRun(sender)) this.#enter(sender);
     else await this.#turn(sender);
     try {
       return await task();
     } finally {
-      this.#leave();
+      this.#leave(sender);
     }
+  }
+
+  #mayRun(sender: string): boolean {
+    const { atOnce, runningEachMax = atOnce } = this.#options;
+    return (this.#runningOf.get(sender) ?? 0) < runningEachMax;
+  }
+
+  #enter(sender: string): void {
+    this.#running += 1;
+    this.#runningOf.set(sender, (this.#runningOf.get(sender) ?? 0) + 1);
   }
 
   #turn(sender: string): Promise<void> {
@@ -88,13 +102,15 @@ export class FairQueue {
   }
 
   /** Gives the place to the sender whose turn it is. That sender's further tasks wait behind those of the others. */
-  #leave(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#running -= 1;
-      return;
-    }
+  #leave(leaving: string): void {
+    this.#running -= 1;
+    const left = (this.#runningOf.get(leaving) ?? 0) - 1;
+    if (left > 0) this.#runningOf.set(leaving, left);
+    else this.#runningOf.delete(leaving);
+    const next = [...this.#waiting].find(([waiting]) => this.#mayRun(waiting));
+    if (next === undefined) return;
     const [sender, [first, ...others]] = next;
+    this.#enter(sender);
     this.#waiting.delete(sender);
     if (others.length > 0) this.#waiting.set(sender, others);
     this.#waitingCount -= 1;

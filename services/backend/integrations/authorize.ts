@@ -8,6 +8,7 @@ import type { Node } from '../graph/graph.ts';
 import { getAccess } from '../members/access.ts';
 import type { TokenPrincipal, UserPrincipal } from '../tokens/verify-token.ts';
 import { discover, notReached } from './discover.ts';
+import { within } from './guarded-fetch.ts';
 import { getConnection, giveNewToken, type IntegrationNeeds, isSameUrl, noTokens, urlOf } from './integrations.ts';
 import { keep, type Pending, read } from './kept.ts';
 import { clientFor, openidConfiguration, redirectUriOf } from './provider-client.ts';
@@ -16,6 +17,8 @@ import { nextRefreshAt, parseTokens } from './tokens.ts';
 
 /** A person has this long at the provider. */
 const pendingMs = 10 * 60_000;
+/** For all requests before the person goes there. */
+const beginMaxMs = 6000;
 
 /** Begins the authorization. Returns the address at the authorization server for the person's browser. */
 export async function beginAuthorization(
@@ -30,8 +33,10 @@ export async function beginAuthorization(
   const url = urlOf(backend, server);
   const { fetch, queue } = backend.integrations;
   const { found, client } = await queue.run(workspace, async () => {
-    const found = await discover(fetch, url, challengeOf(integration));
-    return { found, client: await clientFor(backend, fetch, found.provider, read(backend, integration, 'client')) };
+    const fetchSoon = within(fetch, beginMaxMs);
+    const found = await discover(fetchSoon, url, challengeOf(integration));
+    const known = read(backend, integration, 'client');
+    return { found, client: await clientFor(backend, fetchSoon, found.provider, known) };
   });
   const scopes = listIn(integration.wantedScopes) ?? found.scopes;
   const pending: Pending = {

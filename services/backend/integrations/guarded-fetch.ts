@@ -45,6 +45,15 @@ export function createGuardedFetch({ rule, resolve }: Reach): GuardedFetch {
   };
 }
 
+/** Ends all requests together after this long from now. */
+export function within(fetch: GuardedFetch, maxMs: number): GuardedFetch {
+  const late = AbortSignal.timeout(maxMs);
+  return (url, options) => {
+    const { signal } = options;
+    return fetch(url, { ...options, signal: signal === undefined ? late : AbortSignal.any([signal, late]) });
+  };
+}
+
 /** https everywhere; http on this machine, which the address rule must allow, too. */
 export function isWebAddress(url: URL): boolean {
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);

@@ -23,7 +23,11 @@ export type IntegrationNeeds = ChangeNeeds &
   WithConfig & { readonly integrations: Integrations };
 
 export function newIntegrationQueue(): FairQueue {
-  return new FairQueue({ atOnce: 16, waitingMax: 256, waitingEachMax: 8, waitMaxMs: 10_000, what: 'authorizations' });
+  return new FairQueue({
+    ...{ atOnce: 16, runningEachMax: 4, waitingMax: 256, waitingEachMax: 8 },
+    // With the requests this is less than an operation has.
+    ...{ waitMaxMs: 3000, what: 'authorizations' },
+  });
 }
 
 export interface Connection {
