@@ -6,8 +6,9 @@ import { Field } from '../components/field.tsx';
 import { showToast } from '../components/toast.tsx';
 import { useAction } from '../components/use-action.ts';
 import { send } from '../graphql/client.ts';
-import { updateIntegrationMutation } from '../graphql/generated/operations.ts';
-import type { ShownIntegration } from './integration-panel.tsx';
+import { type IntegrationQuery, updateIntegrationMutation } from '../graphql/generated/operations.ts';
+
+export type ShownIntegration = NonNullable<NonNullable<IntegrationQuery['workspace']>['integration']>;
 
 /** The client and the scopes of the next connection. */
 export function IntegrationForm({ integration }: { readonly integration: ShownIntegration }) {

@@ -13,14 +13,11 @@ import { send } from '../graphql/client.ts';
 import {
   beginIntegrationMutation,
   disconnectIntegrationMutation,
-  type IntegrationQuery,
   integrationQuery,
 } from '../graphql/generated/operations.ts';
 import { useOperation } from '../graphql/use-operation.ts';
-import { IntegrationForm } from './integration-form.tsx';
+import { IntegrationForm, type ShownIntegration } from './integration-form.tsx';
 import { IntegrationStateDot } from './integration-state.tsx';
-
-export type ShownIntegration = NonNullable<NonNullable<IntegrationQuery['workspace']>['integration']>;
 
 /** Everything about one integration, and what can be done with it. */
 export function IntegrationPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
