@@ -1,6 +1,6 @@
 import type { KeyDisclosure } from '../../services/contracts/key-disclosure.ts';
-import { describeRefusal, type RuleRefusal, refusalOf } from '../../services/contracts/tool-rules.ts';
 import { shellWord } from '../../services/contracts/shell-word.ts';
+import { describeRefusal, type RuleRefusal, refusalOf } from '../../services/contracts/tool-rules.ts';
 import type { Key } from '../objects/keys.ts';
 import { limitsOf, ruledTool } from '../objects/role-limits.ts';
 import type { Role } from '../objects/roles.ts';

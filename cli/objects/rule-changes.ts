@@ -1,9 +1,9 @@
 import { SvcError } from '../../services/contracts/errors.ts';
+import { shellWord } from '../../services/contracts/shell-word.ts';
 import { type ToolRuleEffect, toolRuleEffects } from '../../services/contracts/tool-rules.ts';
 import { refsOfRules } from '../../stack/apply/plan-changes.ts';
 import type { ToolRuleInput } from '../../stack/client/generated/operations.ts';
 import type { ToolRef } from '../../stack/skills/skill-text.ts';
-import { shellWord } from '../typed/shell-word.ts';
 import { changedSet, type SetChange } from './changes.ts';
 import type { RoleDetails } from './roles.ts';
 import { parseToolRef, textOfRef } from './tool-refs.ts';

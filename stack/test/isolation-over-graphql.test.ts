@@ -193,10 +193,9 @@ describe('over GraphQL', () => {
   test.each(places.filter((place) => !place.startsWith('Mutation.')))('%s finds nothing', async (place) => {
     const [, type = '', field = '', arg = ''] = /^(\w+)\.(\w+)\((\w+)\)$/.exec(place) ?? [];
     const ids: Readonly<Record<string, string>> = {
-      ...b.same,
+      ...namedIds(),
       ...{ workspace: b.workspace, tool: tools.get(b.workspace) ?? '' },
     };
-    const ids: Readonly<Record<string, string>> = { ...namedIds(), workspace: b.workspace };
     const value = { id: ids[field], name: field === 'workspace' ? b.name : b.own }[arg];
     const found = `found: ${writeCall(schema, type, field, { [arg]: value })}`;
     const { data, code, text } = await ask(`{ ${type === 'Query' ? found : within(found)} }`);

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
-import { refsOfRules } from '../../../stack/apply/plan-changes.ts';
 import { shellWord } from '../../../services/contracts/shell-word.ts';
+import { refsOfRules } from '../../../stack/apply/plan-changes.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 import { getRole, type RoleDetails } from '../../objects/roles.ts';

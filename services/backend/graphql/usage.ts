@@ -1,5 +1,5 @@
 import { findId, memberOfKey, operatorKeyOf, type WorkspaceId } from '../../contracts/ids.ts';
-import type { Anchor, Graph, Node } from '../graph/graph.ts';
+import type { Anchor, Graph } from '../graph/graph.ts';
 import { idKindOf } from '../graph/schema.ts';
 import { largestShares, summarizeUsage, type UsageGroup, usageGroups, usageOrders } from '../usage/summarize-usage.ts';
 import type { Builder } from './builder.ts';
@@ -15,8 +15,6 @@ function addRows(builder: Builder): void {
     fields: (t) => ({
       hour: t.exposeFloat('hour'),
       key: t.string({
-        resolve: (row, _args, { backend }) =>
-          row.key === operatorKeyOf(row.workspace) ? 'operator' : nameOfKey(backend.graph, row),
         resolve: (row, _args, { backend }) => nameOfKey(backend.graph, row.workspace, row.key),
       }),
       keyId: t.exposeID('key', { description: 'Two keys have the same name while one replaces the other.' }),
@@ -143,8 +141,15 @@ interface Used<Kind extends 'key' | 'tool' | 'skill' | 'mcpServer'> {
   readonly anchor: Anchor<Kind>;
 }
 
-/** A member who tried tools has no key, and is named by the email address. */
-async function nameOfKey(graph: Graph, { key: text, workspace: anchor }: Node<'usage'>): Promise<string> {
+interface Share {
+  readonly workspace: WorkspaceId;
+  readonly group: UsageGroup;
+  readonly id: string | null;
+}
+
+/** Operators and members try tools without a key of their own. A member is named by the email address. */
+async function nameOfKey(graph: Graph, anchor: WorkspaceId, text: string): Promise<string> {
+  if (text === operatorKeyOf(anchor)) return 'operator';
   const name = await nameOf(graph, { kind: 'key', id: text, anchor });
   const key = findId('key', text);
   if (name !== text || key === null) return name;
@@ -152,15 +157,6 @@ async function nameOfKey(graph: Graph, { key: text, workspace: anchor }: Node<'u
   const user = member === null ? null : findId('user', member.user);
   const person = user === null ? null : await graph.find('user', user, null);
   return person?.email ?? name;
-interface Share {
-  readonly workspace: WorkspaceId;
-  readonly group: UsageGroup;
-  readonly id: string | null;
-}
-
-/** Operators try tools without a key of their own. */
-async function nameOfKey(graph: Graph, workspace: WorkspaceId, id: string): Promise<string> {
-  return id === operatorKeyOf(workspace) ? 'operator' : await nameOf(graph, { kind: 'key', id, anchor: workspace });
 }
 
 async function nameOfShare(graph: Graph, { workspace, group, id }: Share): Promise<string | null> {

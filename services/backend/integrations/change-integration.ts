@@ -1,8 +1,9 @@
 import * as openid from 'openid-client';
+import type { Changes } from '../../contracts/activity-changes.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { change } from '../activity/change.ts';
-import { type Changes, differences } from '../activity/record-activity.ts';
+import { differences } from '../activity/record-activity.ts';
 import type { Node } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { listIn } from './authorize.ts';

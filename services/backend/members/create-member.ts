@@ -1,8 +1,8 @@
 import { newId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
+import type { MemberRole } from '../../contracts/member-roles.ts';
 import { membersMax } from '../../contracts/workspace-limits.ts';
 import { tooMany } from '../graph/get-node.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
-import type { MemberRole } from './access.ts';
 
 interface NewMember {
   readonly workspace: WorkspaceId;

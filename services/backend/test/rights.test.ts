@@ -4,8 +4,8 @@ import { memberKeyOf, newId, parseId, type WorkspaceId } from '../../contracts/i
 import { newKey } from '../../contracts/keys.ts';
 import { type MemberRole, memberRoles } from '../../contracts/member-roles.ts';
 import { createSchema } from '../graphql/schema.ts';
-import { type Right, type MemberRole, memberRoles } from '../members/access.ts';
 import { noteNeed } from '../integrations/note-need.ts';
+import type { Right } from '../members/access.ts';
 import { Authenticator } from './authenticator.ts';
 import { type ProtectedMcpServer, startProtectedMcpServer } from './protected-mcp-server.ts';
 import { type Answer, startTestBackend, type TestBackend } from './start-test-backend.ts';

@@ -1,7 +1,6 @@
 import { SvcError } from '../../contracts/errors.ts';
-import { parseId, type UserId, type WorkspaceId, newId } from '../../contracts/ids.ts';
+import { parseId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
 import type { MemberRole } from '../../contracts/member-roles.ts';
-import { membersMax } from '../../contracts/workspace-limits.ts';
 import { announceAccount } from '../accounts/announce-account.ts';
 import { removeGrantOfKey } from '../accounts/remove-grant.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
@@ -9,7 +8,7 @@ import { type BasedOn, findSince, requireSeen, requireVersion } from '../activit
 import { differences } from '../activity/record-activity.ts';
 import { everyPage } from '../graph/every-page.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
-import { type MemberRole, parseMemberRole, requireRank, requireRight } from '../members/access.ts';
+import { parseMemberRole, requireRank, requireRight } from '../members/access.ts';
 import { createMember } from '../members/create-member.ts';
 import { ensureUser } from '../members/users.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';

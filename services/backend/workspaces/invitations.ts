@@ -1,5 +1,5 @@
 import { SvcError } from '../../contracts/errors.ts';
-import { findId, newId, parseId, type WorkspaceId, type InvitationId } from '../../contracts/ids.ts';
+import { findId, newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { isAtLeast, type MemberRole } from '../../contracts/member-roles.ts';
 import { Secret } from '../../contracts/secret.ts';
 import { invitationsMax } from '../../contracts/workspace-limits.ts';

@@ -131,6 +131,8 @@ export function Palette({ place, onClose }: { readonly place: Place | null; read
                 )}
               >
                 Create role
+              </Item>
+            )}
             {place?.mayConfigure && (
               <Item
                 value="Invite people"

@@ -1,8 +1,8 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { findProviderRefusal, type ProviderRefusal } from '../../contracts/provider-refusal.ts';
 import { Frame } from './frame.tsx';
-import { readSkillSearch, readSkillsSearch } from './skill-search.ts';
 import { oauthCallbackPath } from './oauth-answer.ts';
+import { readSkillSearch, readSkillsSearch } from './skill-search.ts';
 import { StartPage } from './start-page.tsx';
 
 const root = createRootRoute({
@@ -94,6 +94,8 @@ interface RolesSearch {
   /** Filters of both sides of the matrix, by name. */
   readonly skills?: string | undefined;
   readonly roles?: string | undefined;
+}
+
 const general = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/general',
@@ -117,7 +119,6 @@ interface MembersSearch {
   readonly panel?: string | undefined;
   readonly add?: boolean | undefined;
 }
-
 
 const activity = createRoute({
   getParentRoute: () => workspace,
@@ -159,6 +160,8 @@ interface RuntimesSearch {
   /** The runtime whose panel is open. */
   readonly panel?: string | undefined;
   readonly add?: boolean | undefined;
+}
+
 const usage = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/usage',
@@ -174,7 +177,6 @@ const usageRangeNames = ['24h', '7d', '30d'] as const;
 interface UsageSearch {
   readonly range?: (typeof usageRangeNames)[number] | undefined;
 }
-
 
 const integrations = createRoute({
   getParentRoute: () => workspace,
@@ -229,7 +231,19 @@ const appearance = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     ...[start, connect, consent, invitation, signIn],
-    workspace.addChildren([home, general, members, skills, skill, roles, mcpServers, apiKeys, connectedAgents, account, appearance]),
+    workspace.addChildren([
+      home,
+      general,
+      members,
+      skills,
+      skill,
+      roles,
+      mcpServers,
+      apiKeys,
+      connectedAgents,
+      account,
+      appearance,
+    ]),
     workspace.addChildren([
       home,
       general,

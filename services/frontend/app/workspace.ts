@@ -26,12 +26,10 @@ export function usePlace(): Place {
   return place;
 }
 
-export function placeOf(viewer: Viewer, { workspace, role }: Membership): Place {
-  const mayConfigure = role === 'owner' || role === 'admin';
-  return { viewer, workspace, mayConfigure, mayEdit: mayConfigure || role === 'editor' };
 export function placeOf(viewer: Viewer, { id, workspace, role: given }: Membership): Place {
   const role = findMemberRole(given) ?? 'viewer';
-  return { viewer, workspace, member: id, role, mayConfigure: isAtLeast(role, 'admin') };
+  const rights = { mayConfigure: isAtLeast(role, 'admin'), mayEdit: isAtLeast(role, 'editor') };
+  return { viewer, workspace, member: id, role, ...rights };
 }
 
 const lastKey = 'workspace';

@@ -9,7 +9,7 @@ import { FilterField } from '../components/filter-field.tsx';
 import { PickList, type PickOption } from '../components/pick-list.tsx';
 import { useAction } from '../components/use-action.ts';
 import { useDelayed } from '../components/use-delayed.ts';
-import { foundToolsQuery, type ToolRef, toolsOfMcpServerQuery } from '../graphql/generated/operations.ts';
+import { foundToolsQuery, type ToolRef, toolsToAddQuery } from '../graphql/generated/operations.ts';
 import { useOperation } from '../graphql/use-operation.ts';
 import { changeTools, isSameTool } from './change-skill.ts';
 import type { Skill } from './shown-skill.ts';
@@ -82,7 +82,7 @@ function useOptions(
   const at = typed.indexOf('/');
   const [server, rest] = at === -1 ? [null, typed] : [typed.slice(0, at), typed.slice(at + 1)];
   const found = useOperation(foundToolsQuery, { workspace: workspace.id, search: typed || null }, server !== null);
-  const own = useOperation(toolsOfMcpServerQuery, { workspace: workspace.id, name: server ?? '' }, !server);
+  const own = useOperation(toolsToAddQuery, { workspace: workspace.id, name: server ?? '' }, !server);
   return useMemo(() => {
     const isNew = ({ ref }: ToolOption) =>
       !skill.tools.some((tool) => isSameTool(ref, { mcpServer: tool.mcpServer.name, tool: tool.originalName })) &&

@@ -21,8 +21,8 @@ import { useOperation } from '../graphql/use-operation.ts';
 import { ConnectLink } from './integration-state.tsx';
 import { McpServerSettings } from './mcp-server-settings.tsx';
 import { ServerHealth, ServerStatus } from './mcp-server-state.tsx';
-import { Fact, Facts, Section } from './panel-parts.tsx';
 import { McpServerTools } from './mcp-server-tools.tsx';
+import { Fact, Facts, Section } from './panel-parts.tsx';
 
 type Server = NonNullable<NonNullable<McpServerQuery['workspace']>['mcpServer']>;
 

@@ -83,7 +83,11 @@ describe('a failure is told in the words of', () => {
     [
       'the platform',
       200,
-      (id) => ({ jsonrpc: '2.0', id, error: { code: -31503, message: 'Away.', data: { code: 'unavailable', hint: 'Wait.' } } }),
+      (id) => ({
+        jsonrpc: '2.0',
+        id,
+        error: { code: -31503, message: 'Away.', data: { code: 'unavailable', hint: 'Wait.' } },
+      }),
       { code: 'unavailable', message: 'Away.', hint: 'Wait.' },
     ],
     [
@@ -95,7 +99,11 @@ describe('a failure is told in the words of', () => {
     [
       'the platform, about the token',
       401,
-      () => ({ jsonrpc: '2.0', id: null, error: { code: -31401, message: 'Revoked.', data: { code: 'unauthenticated' } } }),
+      () => ({
+        jsonrpc: '2.0',
+        id: null,
+        error: { code: -31401, message: 'Revoked.', data: { code: 'unauthenticated' } },
+      }),
       { code: 'unauthenticated', message: 'Revoked.' },
     ],
     [
@@ -111,10 +119,13 @@ describe('a failure is told in the words of', () => {
   });
 });
 
-test.each(['', 'nothing of MCP', '{"jsonrpc":"2.0","id":2}'])('an answer without a result is a failure: "%s"', async (body) => {
-  answer = (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(body);
-  await expect(call()).rejects.toMatchObject({ name: 'ShownError', code: 'unavailable' });
-});
+test.each(['', 'nothing of MCP', '{"jsonrpc":"2.0","id":2}'])(
+  'an answer without a result is a failure: "%s"',
+  async (body) => {
+    answer = (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    await expect(call()).rejects.toMatchObject({ name: 'ShownError', code: 'unavailable' });
+  },
+);
 
 test('a cancelled call is cancelled at the platform, before its session ends', async () => {
   const controller = new AbortController();

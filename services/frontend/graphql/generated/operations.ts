@@ -13,6 +13,24 @@ export type ChangeKind =
   | 'key'
   | 'account';
 
+/** Each role includes the rights of those before it. */
+export type MemberRole =
+  | 'viewer'
+  | 'editor'
+  | 'admin'
+  | 'owner';
+
+export type MemberInput = {
+  readonly email: string;
+  readonly role: MemberRole;
+};
+
+export type MemberPatch = {
+  readonly role?: MemberRole | null | undefined;
+  readonly suspended?: boolean | null | undefined;
+  readonly ifVersion?: number | null | undefined;
+};
+
 export type ToolRuleEffect =
   | 'allow'
   | 'deny';
@@ -44,6 +62,58 @@ export type KeyState =
 export type KeyDisclosure =
   | 'skills'
   | 'all';
+
+export type IntegrationState =
+  | 'connected'
+  | 'expired'
+  | 'needs_authorization';
+
+/** own: an admin entered it. dynamic: the platform registered itself. document: the platform’s metadata. */
+export type IntegrationClient =
+  | 'document'
+  | 'dynamic'
+  | 'own';
+
+export type IntegrationPatch = {
+  /** Empty: the platform registers itself. */
+  readonly clientId?: string | null | undefined;
+  /** Stored encrypted, never shown. Absent: a public client. */
+  readonly clientSecret?: string | null | undefined;
+  /** Empty: those that the MCP server names. */
+  readonly scopes?: ReadonlyArray<string> | null | undefined;
+};
+
+export type CreateWorkspaceInput = {
+  readonly name: string;
+  /** For operators. A person owns what the person creates. */
+  readonly ownerEmail?: string | null | undefined;
+};
+
+export type RoleInput = {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+  readonly skills?: ReadonlyArray<string> | null | undefined;
+  readonly readOnly?: boolean | null | undefined;
+  readonly rules?: ReadonlyArray<ToolRuleInput> | null | undefined;
+};
+
+export type RolePatch = {
+  readonly name?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+  readonly skills?: ReadonlyArray<string> | null | undefined;
+  readonly readOnly?: boolean | null | undefined;
+  readonly rules?: ReadonlyArray<ToolRuleInput> | null | undefined;
+  readonly ifVersion?: number | null | undefined;
+};
+
+/** Tools by their MCP server's name and their own, which may hold * for any characters. */
+export type ToolRuleInput = {
+  readonly effect: ToolRuleEffect;
+  readonly mcpServer: string;
+  readonly tool: string;
+};
 
 export type SkillInput = {
   readonly name: string;
@@ -159,6 +229,88 @@ export type OpenedWorkspaceQuery = { readonly workspace: { readonly id: string }
 
 export type ProblemFragment = { readonly code: string, readonly message: string, readonly repair: string };
 
+export type GeneralQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+}>;
+
+
+export type GeneralQuery = { readonly workspace: { readonly id: string, readonly createdAt: number, readonly owner: { readonly id: string, readonly name: string, readonly email: string } | null } | null };
+
+export type OwnersQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+}>;
+
+
+export type OwnersQuery = { readonly workspace: { readonly id: string, readonly members: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly role: MemberRole, readonly suspended: boolean }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type CreateWorkspaceMutationVariables = Exact<{
+  input: CreateWorkspaceInput;
+}>;
+
+
+export type CreateWorkspaceMutation = { readonly createWorkspace: { readonly id: string } };
+
+export type RenameWorkspaceMutationVariables = Exact<{
+  id: string;
+  name: string;
+  ifName?: string | null | undefined;
+}>;
+
+
+export type RenameWorkspaceMutation = { readonly updateWorkspace: { readonly id: string, readonly name: string } };
+
+export type MembersQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type MembersQuery = { readonly workspace: { readonly id: string, readonly members: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly role: MemberRole, readonly suspended: boolean, readonly version: number, readonly createdAt: number, readonly lastSignedInAt: number | null, readonly person: { readonly id: string, readonly email: string, readonly name: string }, readonly keys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly client: string | null, readonly state: KeyState, readonly lastUsedAt: number | null }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type InvitationsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type InvitationsQuery = { readonly workspace: { readonly id: string, readonly invitations: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly email: string, readonly role: MemberRole, readonly expiresAt: number, readonly createdAt: number }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type InviteMemberMutationVariables = Exact<{
+  workspace: string;
+  input: MemberInput;
+}>;
+
+
+export type InviteMemberMutation = { readonly inviteMember: { readonly id: string } };
+
+export type WithdrawInvitationMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type WithdrawInvitationMutation = { readonly withdrawInvitation: boolean };
+
+export type UpdateMemberMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  input: MemberPatch;
+}>;
+
+
+export type UpdateMemberMutation = { readonly updateMember: { readonly id: string, readonly version: number } };
+
+export type RemoveMemberMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  ifVersion?: number | null | undefined;
+  ifUsedBy?: ReadonlyArray<string> | string | null | undefined;
+  keysTo?: string | null | undefined;
+}>;
+
+
+export type RemoveMemberMutation = { readonly removeMember: boolean };
+
 export type SkillsQueryVariables = Exact<{
   workspace?: string | null | undefined;
   after?: string | null | undefined;
@@ -185,6 +337,8 @@ export type RoleNamesQueryVariables = Exact<{
 
 
 export type RoleNamesQuery = { readonly workspace: { readonly id: string, readonly roles: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly description: string }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type OwnKeyFragment = { readonly id: string, readonly name: string, readonly hint: string, readonly client: string | null, readonly state: KeyState, readonly version: number, readonly disclosure: KeyDisclosure, readonly expiresAt: number | null, readonly lastUsedAt: number | null, readonly createdAt: number, readonly roles: ReadonlyArray<{ readonly id: string, readonly name: string }> | null, readonly replaces: { readonly id: string, readonly hint: string, readonly lastUsedAt: number | null } | null };
 
 export type SkillQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -244,11 +398,35 @@ export type FoundToolsQuery = { readonly workspace: { readonly id: string, reado
 
 export type ToolsOfMcpServerQueryVariables = Exact<{
   workspace?: string | null | undefined;
+  id?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ToolsOfMcpServerQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string | null, readonly originalName: string, readonly description: string | null, readonly listed: boolean }>, readonly pageInfo: { readonly next: string | null } } } | null } | null };
+
+export type ToolsToAddQueryVariables = Exact<{
+  workspace?: string | null | undefined;
   name?: string | null | undefined;
 }>;
 
 
-export type ToolsOfMcpServerQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly name: string, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly originalName: string, readonly listed: boolean }>, readonly pageInfo: { readonly next: string | null } } } | null } | null };
+export type ToolsToAddQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly name: string, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly originalName: string, readonly listed: boolean }>, readonly pageInfo: { readonly next: string | null } } } | null } | null };
+
+export type ToolDefinitionQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  tool: string;
+}>;
+
+
+export type ToolDefinitionQuery = { readonly workspace: { readonly id: string, readonly tool: { readonly id: string, readonly definition: string | null } | null } | null };
+
+export type CreateToolTokenMutationVariables = Exact<{
+  workspace: string;
+}>;
+
+
+export type CreateToolTokenMutation = { readonly createToolToken: { readonly token: string, readonly expiresAt: number } };
 
 export type CreateSkillMutationVariables = Exact<{
   workspace: string;
@@ -321,31 +499,7 @@ export type McpServerQueryVariables = Exact<{
 }>;
 
 
-export type McpServerQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly settings: ReadonlyArray<{ readonly name: string, readonly title: string, readonly description: string, readonly secret: boolean, readonly required: boolean, readonly isSet: boolean }> } | null, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string }> } | null } | null };
-
-export type ToolsOfMcpServerQueryVariables = Exact<{
-  workspace?: string | null | undefined;
-  id?: string | null | undefined;
-  after?: string | null | undefined;
-}>;
-
-
-export type ToolsOfMcpServerQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string | null, readonly originalName: string, readonly description: string | null, readonly listed: boolean }>, readonly pageInfo: { readonly next: string | null } } } | null } | null };
-
-export type ToolDefinitionQueryVariables = Exact<{
-  workspace?: string | null | undefined;
-  tool: string;
-}>;
-
-
-export type ToolDefinitionQuery = { readonly workspace: { readonly id: string, readonly tool: { readonly id: string, readonly definition: string | null } | null } | null };
-
-export type CreateToolTokenMutationVariables = Exact<{
-  workspace: string;
-}>;
-
-
-export type CreateToolTokenMutation = { readonly createToolToken: { readonly token: string, readonly expiresAt: number } };
+export type McpServerQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly integration: { readonly id: string } | null, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly settings: ReadonlyArray<{ readonly name: string, readonly title: string, readonly description: string, readonly secret: boolean, readonly required: boolean, readonly isSet: boolean }> } | null, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string }> } | null } | null };
 
 export type CreateMcpServerMutationVariables = Exact<{
   workspace: string;
@@ -392,6 +546,104 @@ export type RemoveMcpServerMutationVariables = Exact<{
 
 
 export type RemoveMcpServerMutation = { readonly removeMcpServer: boolean };
+
+export type IntegrationsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type IntegrationsQuery = { readonly workspace: { readonly id: string, readonly integrations: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly state: IntegrationState, readonly issuer: string | null, readonly scopes: ReadonlyArray<string>, readonly expiresAt: number | null, readonly problem: ProblemFragment | null, readonly mcpServer: { readonly id: string, readonly name: string } | null }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type IntegrationQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id: string;
+}>;
+
+
+export type IntegrationQuery = { readonly workspace: { readonly id: string, readonly integration: { readonly id: string, readonly state: IntegrationState, readonly issuer: string | null, readonly client: IntegrationClient | null, readonly clientId: string | null, readonly scopes: ReadonlyArray<string>, readonly wantedScopes: ReadonlyArray<string>, readonly expiresAt: number | null, readonly refreshedAt: number | null, readonly connectedAt: number | null, readonly redirectUri: string, readonly problem: ProblemFragment | null, readonly mcpServer: { readonly id: string, readonly name: string } | null } | null } | null };
+
+export type BeginIntegrationMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type BeginIntegrationMutation = { readonly beginIntegration: string };
+
+export type FinishIntegrationMutationVariables = Exact<{
+  answer: string;
+}>;
+
+
+export type FinishIntegrationMutation = { readonly finishIntegration: { readonly id: string } };
+
+export type UpdateIntegrationMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  input: IntegrationPatch;
+}>;
+
+
+export type UpdateIntegrationMutation = { readonly updateIntegration: { readonly id: string } };
+
+export type DisconnectIntegrationMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type DisconnectIntegrationMutation = { readonly disconnectIntegration: { readonly id: string } };
+
+export type RuntimeRowFragment = { readonly id: string, readonly name: string, readonly platform: boolean, readonly available: boolean, readonly lastHeartbeatAt: number | null, readonly versions: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string>, readonly runningCalls: number | null };
+
+export type RuntimesQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type RuntimesQuery = { readonly workspace: { readonly id: string, readonly runtimes: { readonly nodes: ReadonlyArray<RuntimeRowFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type PlatformRuntimesQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+}>;
+
+
+export type PlatformRuntimesQuery = { readonly workspace: { readonly id: string, readonly platformRuntimes: ReadonlyArray<RuntimeRowFragment> } | null };
+
+export type RuntimeBusQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+}>;
+
+
+export type RuntimeBusQuery = { readonly workspace: { readonly id: string, readonly busServers: ReadonlyArray<string> } | null };
+
+export type McpServersOnQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  runtime?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type McpServersOnQuery = { readonly workspace: { readonly id: string, readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly status: McpServerStatus }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type RegisterRuntimeMutationVariables = Exact<{
+  workspace: string;
+  name: string;
+}>;
+
+
+export type RegisterRuntimeMutation = { readonly registerRuntime: { readonly secret: string, readonly busServers: ReadonlyArray<string>, readonly authority: string | null, readonly version: string, readonly overlapEndsAt: number | null, readonly runtime: { readonly id: string, readonly name: string } } };
+
+export type RevokeRuntimeMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  ifUsedBy?: ReadonlyArray<string> | string | null | undefined;
+}>;
+
+
+export type RevokeRuntimeMutation = { readonly revokeRuntime: boolean };
 
 export type RoleRowFragment = { readonly id: string, readonly name: string, readonly description: string, readonly enabled: boolean, readonly version: number, readonly readOnly: boolean, readonly skills: ReadonlyArray<{ readonly id: string }>, readonly rules: ReadonlyArray<{ readonly effect: ToolRuleEffect, readonly tool: string, readonly mcpServer: { readonly id: string, readonly name: string } }> };
 
@@ -665,7 +917,19 @@ export const foundToolsQuery: Operation<FoundToolsQuery, FoundToolsQueryVariable
 };
 
 export const toolsOfMcpServerQuery: Operation<ToolsOfMcpServerQuery, ToolsOfMcpServerQueryVariables> = {
-  text: "query ToolsOfMcpServer($workspace:ID$name:String){workspace(id:$workspace){id mcpServer(name:$name){id name tools(first:100){nodes{id originalName listed}pageInfo{next}}}}}",
+  text: "query ToolsOfMcpServer($workspace:ID$id:ID$after:String){workspace(id:$workspace){id mcpServer(id:$id){id tools(first:100 after:$after){nodes{id name originalName description listed}pageInfo{next}}}}}",
+};
+
+export const toolsToAddQuery: Operation<ToolsToAddQuery, ToolsToAddQueryVariables> = {
+  text: "query ToolsToAdd($workspace:ID$name:String){workspace(id:$workspace){id mcpServer(name:$name){id name tools(first:100){nodes{id originalName listed}pageInfo{next}}}}}",
+};
+
+export const toolDefinitionQuery: Operation<ToolDefinitionQuery, ToolDefinitionQueryVariables> = {
+  text: "query ToolDefinition($workspace:ID$tool:ID!){workspace(id:$workspace){id tool(id:$tool){id definition}}}",
+};
+
+export const createToolTokenMutation: Operation<CreateToolTokenMutation, CreateToolTokenMutationVariables> = {
+  text: "mutation CreateToolToken($workspace:ID!){createToolToken(workspace:$workspace){token expiresAt}}",
 };
 
 export const createSkillMutation: Operation<CreateSkillMutation, CreateSkillMutationVariables> = {
@@ -697,19 +961,7 @@ export const mcpServersQuery: Operation<McpServersQuery, McpServersQueryVariable
 };
 
 export const mcpServerQuery: Operation<McpServerQuery, McpServerQueryVariables> = {
-  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){id mcpServer(id:$id){id name kind enabled version status health restarts lastStartedAt nextRetryAt reason{...Problem}stderr sandboxes launch{command args cwd url env{name value}headers{name value}settings{name title description secret required isSet}setBy}skills(first:100){id name}runtimes(first:10){id name}}}}fragment Problem on Reason{code message repair}",
-};
-
-export const toolsOfMcpServerQuery: Operation<ToolsOfMcpServerQuery, ToolsOfMcpServerQueryVariables> = {
-  text: "query ToolsOfMcpServer($workspace:ID$id:ID$after:String){workspace(id:$workspace){id mcpServer(id:$id){id tools(first:100 after:$after){nodes{id name originalName description listed}pageInfo{next}}}}}",
-};
-
-export const toolDefinitionQuery: Operation<ToolDefinitionQuery, ToolDefinitionQueryVariables> = {
-  text: "query ToolDefinition($workspace:ID$tool:ID!){workspace(id:$workspace){id tool(id:$tool){id definition}}}",
-};
-
-export const createToolTokenMutation: Operation<CreateToolTokenMutation, CreateToolTokenMutationVariables> = {
-  text: "mutation CreateToolToken($workspace:ID!){createToolToken(workspace:$workspace){token expiresAt}}",
+  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){id mcpServer(id:$id){id name kind enabled version status health restarts lastStartedAt nextRetryAt reason{...Problem}integration{id}stderr sandboxes launch{command args cwd url env{name value}headers{name value}settings{name title description secret required isSet}setBy}skills(first:100){id name}runtimes(first:10){id name}}}}fragment Problem on Reason{code message repair}",
 };
 
 export const createMcpServerMutation: Operation<CreateMcpServerMutation, CreateMcpServerMutationVariables> = {
@@ -730,6 +982,54 @@ export const restartMcpServerMutation: Operation<RestartMcpServerMutation, Resta
 
 export const removeMcpServerMutation: Operation<RemoveMcpServerMutation, RemoveMcpServerMutationVariables> = {
   text: "mutation RemoveMcpServer($workspace:ID!$id:ID!$ifVersion:Int$ifUsedBy:[ID!]){removeMcpServer(workspace:$workspace id:$id ifVersion:$ifVersion ifUsedBy:$ifUsedBy)}",
+};
+
+export const integrationsQuery: Operation<IntegrationsQuery, IntegrationsQueryVariables> = {
+  text: "query Integrations($workspace:ID$after:String){workspace(id:$workspace){id integrations(first:100 after:$after){nodes{id state issuer scopes expiresAt problem{...Problem}mcpServer{id name}}pageInfo{next}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const integrationQuery: Operation<IntegrationQuery, IntegrationQueryVariables> = {
+  text: "query Integration($workspace:ID$id:ID!){workspace(id:$workspace){id integration(id:$id){id state issuer client clientId scopes wantedScopes expiresAt refreshedAt connectedAt redirectUri problem{...Problem}mcpServer{id name}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const beginIntegrationMutation: Operation<BeginIntegrationMutation, BeginIntegrationMutationVariables> = {
+  text: "mutation BeginIntegration($workspace:ID!$id:ID!){beginIntegration(workspace:$workspace id:$id)}",
+};
+
+export const finishIntegrationMutation: Operation<FinishIntegrationMutation, FinishIntegrationMutationVariables> = {
+  text: "mutation FinishIntegration($answer:String!){finishIntegration(answer:$answer){id}}",
+};
+
+export const updateIntegrationMutation: Operation<UpdateIntegrationMutation, UpdateIntegrationMutationVariables> = {
+  text: "mutation UpdateIntegration($workspace:ID!$id:ID!$input:IntegrationPatch!){updateIntegration(workspace:$workspace id:$id input:$input){id}}",
+};
+
+export const disconnectIntegrationMutation: Operation<DisconnectIntegrationMutation, DisconnectIntegrationMutationVariables> = {
+  text: "mutation DisconnectIntegration($workspace:ID!$id:ID!){disconnectIntegration(workspace:$workspace id:$id){id}}",
+};
+
+export const runtimesQuery: Operation<RuntimesQuery, RuntimesQueryVariables> = {
+  text: "query Runtimes($workspace:ID$after:String){workspace(id:$workspace){id runtimes(first:100 after:$after){nodes{...RuntimeRow}pageInfo{next}}}}fragment RuntimeRow on Runtime{id name platform available lastHeartbeatAt versions sandboxes runningCalls}",
+};
+
+export const platformRuntimesQuery: Operation<PlatformRuntimesQuery, PlatformRuntimesQueryVariables> = {
+  text: "query PlatformRuntimes($workspace:ID){workspace(id:$workspace){id platformRuntimes(first:100){...RuntimeRow}}}fragment RuntimeRow on Runtime{id name platform available lastHeartbeatAt versions sandboxes runningCalls}",
+};
+
+export const runtimeBusQuery: Operation<RuntimeBusQuery, RuntimeBusQueryVariables> = {
+  text: "query RuntimeBus($workspace:ID){workspace(id:$workspace){id busServers}}",
+};
+
+export const mcpServersOnQuery: Operation<McpServersOnQuery, McpServersOnQueryVariables> = {
+  text: "query McpServersOn($workspace:ID$runtime:ID$after:String){workspace(id:$workspace){id mcpServers(first:100 after:$after runtime:$runtime){nodes{id name status}pageInfo{next}}}}",
+};
+
+export const registerRuntimeMutation: Operation<RegisterRuntimeMutation, RegisterRuntimeMutationVariables> = {
+  text: "mutation RegisterRuntime($workspace:ID!$name:String!){registerRuntime(workspace:$workspace name:$name){runtime{id name}secret busServers authority version overlapEndsAt}}",
+};
+
+export const revokeRuntimeMutation: Operation<RevokeRuntimeMutation, RevokeRuntimeMutationVariables> = {
+  text: "mutation RevokeRuntime($workspace:ID!$id:ID!$ifUsedBy:[ID!]){revokeRuntime(workspace:$workspace id:$id ifUsedBy:$ifUsedBy)}",
 };
 
 export const rolesQuery: Operation<RolesQuery, RolesQueryVariables> = {
