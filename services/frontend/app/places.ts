@@ -20,19 +20,19 @@ export const places = [
   { title: 'Home', to: '/w/$workspace', icon: 'home', area: 'home', key: 'h', inBar: true },
   { title: 'Skills', to: '/w/$workspace/skills', icon: 'skill', area: 'work', key: 's', inBar: true },
   { title: 'Roles', to: '/w/$workspace/roles', icon: 'role', area: 'work', key: 'r' },
-  { title: 'General', to: '/w/$workspace/settings/general', icon: 'settings', area: 'settings', key: 'w' },
-  { title: 'Members', to: '/w/$workspace/settings/members', icon: 'members', area: 'settings', key: 'u' },
   { title: 'Activity', to: '/w/$workspace/activity', icon: 'activity', area: 'work', key: 'a' },
+  { title: 'General', to: '/w/$workspace/settings/general', icon: 'settings', area: 'settings', key: 'w' },
+  { title: 'Members', to: '/w/$workspace/settings/members', icon: 'members', area: 'settings', key: 'e' },
   {
     ...{ title: 'MCP servers', to: '/w/$workspace/settings/mcp-servers', icon: 'server', area: 'settings' },
     ...{ key: 'm', inBar: true },
   },
   { title: 'Runtimes', to: '/w/$workspace/settings/runtimes', icon: 'runtime', area: 'settings', key: 'n' },
-  { title: 'Usage', to: '/w/$workspace/settings/usage', icon: 'usage', area: 'settings', key: 'u' },
   {
     ...{ title: 'Integrations', to: '/w/$workspace/settings/integrations', icon: 'integration', area: 'settings' },
     key: 'i',
   },
+  { title: 'Usage', to: '/w/$workspace/settings/usage', icon: 'usage', area: 'settings', key: 'u' },
   { title: 'Account', to: '/w/$workspace/profile/account', icon: 'person', area: 'profile', key: 'p' },
   { title: 'API keys', to: '/w/$workspace/profile/api-keys', icon: 'key', area: 'profile', key: 'k', inBar: true },
   {

@@ -78,19 +78,15 @@ const skill = createRoute({
 const roles = createRoute({
   getParentRoute: () => workspace,
   path: '/roles',
-  validateSearch: ({ panel, add, skills, roles }: Record<string, unknown>): RolesSearch => ({
-    ...(typeof panel === 'string' && { panel }),
-    ...(add === true && { add }),
+  validateSearch: ({ skills, roles, ...panel }: Record<string, unknown>): RolesSearch => ({
+    ...readPanelSearch(panel),
     ...(skills !== undefined && skills !== '' && { skills: String(skills).slice(0, 100) }),
     ...(roles !== undefined && roles !== '' && { roles: String(roles).slice(0, 100) }),
   }),
   component: lazyRouteComponent(() => import('../pages/roles-page.tsx'), 'RolesPage'),
 });
 
-interface RolesSearch {
-  /** The role whose panel is open. */
-  readonly panel?: string | undefined;
-  readonly add?: boolean | undefined;
+interface RolesSearch extends PanelSearch {
   /** Filters of both sides of the matrix, by name. */
   readonly skills?: string | undefined;
   readonly roles?: string | undefined;
@@ -107,18 +103,9 @@ const general = createRoute({
 const members = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/members',
-  validateSearch: ({ panel, add }: Record<string, unknown>): MembersSearch => ({
-    ...(typeof panel === 'string' && { panel }),
-    ...(add === true && { add }),
-  }),
+  validateSearch: readPanelSearch,
   component: lazyRouteComponent(() => import('../pages/members-page.tsx'), 'MembersPage'),
 });
-
-interface MembersSearch {
-  /** The member whose panel is open. */
-  readonly panel?: string | undefined;
-  readonly add?: boolean | undefined;
-}
 
 const activity = createRoute({
   getParentRoute: () => workspace,
@@ -131,36 +118,23 @@ const activity = createRoute({
 const mcpServers = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/mcp-servers',
-  validateSearch: ({ panel, add, filter }: Record<string, unknown>): McpServersSearch => ({
-    ...(typeof panel === 'string' && { panel }),
-    ...(add === true && { add }),
+  validateSearch: ({ filter, ...panel }: Record<string, unknown>): McpServersSearch => ({
+    ...readPanelSearch(panel),
     ...(filter !== undefined && filter !== '' && { filter: String(filter).slice(0, 100) }),
   }),
   component: lazyRouteComponent(() => import('../pages/mcp-servers-page.tsx'), 'McpServersPage'),
 });
 
-interface McpServersSearch {
-  /** The MCP server whose panel is open. */
-  readonly panel?: string | undefined;
-  readonly add?: boolean | undefined;
+interface McpServersSearch extends PanelSearch {
   readonly filter?: string | undefined;
 }
 
 const runtimes = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/runtimes',
-  validateSearch: ({ panel, add }: Record<string, unknown>): RuntimesSearch => ({
-    ...(typeof panel === 'string' && { panel }),
-    ...(add === true && { add }),
-  }),
+  validateSearch: readPanelSearch,
   component: lazyRouteComponent(() => import('../pages/runtimes-page.tsx'), 'RuntimesPage'),
 });
-
-interface RuntimesSearch {
-  /** The runtime whose panel is open. */
-  readonly panel?: string | undefined;
-  readonly add?: boolean | undefined;
-}
 
 const usage = createRoute({
   getParentRoute: () => workspace,
@@ -181,40 +155,23 @@ interface UsageSearch {
 const integrations = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/integrations',
-  validateSearch: ({ panel }: Record<string, unknown>): { panel?: string | undefined } =>
-    typeof panel === 'string' ? { panel } : {},
+  validateSearch: readPanelSearch,
   component: lazyRouteComponent(() => import('../pages/integrations-page.tsx'), 'IntegrationsPage'),
 });
 
 const apiKeys = createRoute({
   getParentRoute: () => workspace,
   path: '/profile/api-keys',
-  validateSearch: ({ panel, add }: Record<string, unknown>): ApiKeysSearch => ({
-    ...(typeof panel === 'string' && { panel }),
-    ...(add === true && { add }),
-  }),
+  validateSearch: readPanelSearch,
   component: lazyRouteComponent(() => import('../pages/api-keys-page.tsx'), 'ApiKeysPage'),
 });
-
-interface ApiKeysSearch {
-  /** The key whose panel is open. */
-  readonly panel?: string | undefined;
-  readonly add?: boolean | undefined;
-}
 
 const connectedAgents = createRoute({
   getParentRoute: () => workspace,
   path: '/profile/connected-agents',
-  validateSearch: ({ panel }: Record<string, unknown>): ConnectedAgentsSearch => ({
-    ...(typeof panel === 'string' && { panel }),
-  }),
+  validateSearch: readPanelSearch,
   component: lazyRouteComponent(() => import('../pages/connected-agents-page.tsx'), 'ConnectedAgentsPage'),
 });
-
-interface ConnectedAgentsSearch {
-  /** The agent whose panel is open. */
-  readonly panel?: string | undefined;
-}
 
 const account = createRoute({
   getParentRoute: () => workspace,
@@ -228,37 +185,24 @@ const appearance = createRoute({
   component: lazyRouteComponent(() => import('../pages/appearance-page.tsx'), 'AppearancePage'),
 });
 
+/** What is open in a list: the panel of one entry, or the form that adds one. */
+interface PanelSearch {
+  readonly panel?: string | undefined;
+  readonly add?: boolean | undefined;
+}
+
+function readPanelSearch({ panel, add }: Record<string, unknown>): PanelSearch {
+  return { ...(typeof panel === 'string' && { panel }), ...(add === true && { add }) };
+}
+
 export const router = createRouter({
   routeTree: root.addChildren([
-    ...[start, connect, consent, invitation, signIn],
+    ...[start, signIn, invitation, connect, consent, oauthCallback],
     workspace.addChildren([
-      home,
-      general,
-      members,
-      skills,
-      skill,
-      roles,
-      mcpServers,
-      apiKeys,
-      connectedAgents,
-      account,
-      appearance,
+      ...[home, skills, skill, roles, activity],
+      ...[general, members, mcpServers, runtimes, integrations, usage],
+      ...[account, apiKeys, connectedAgents, appearance],
     ]),
-    workspace.addChildren([
-      home,
-      general,
-      members,
-      mcpServers,
-      runtimes,
-      apiKeys,
-      connectedAgents,
-      account,
-      appearance,
-    ]),
-    workspace.addChildren([home, mcpServers, usage, apiKeys, connectedAgents, account, appearance]),
-    workspace.addChildren([home, activity, mcpServers, usage, apiKeys, connectedAgents, account, appearance]),
-    ...[start, connect, consent, oauthCallback, invitation, signIn],
-    workspace.addChildren([home, mcpServers, integrations, apiKeys, connectedAgents, account, appearance]),
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,
