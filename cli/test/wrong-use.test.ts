@@ -65,7 +65,7 @@ describe('a mistyped word is answered with the right form', () => {
     ['skill delete x', '"svc skill delete" is not a command.\nDid you mean "svc skill remove"?'],
     [
       'role update x --enable --disable',
-      '--enable and --disable cannot be given together.\nUsage: svc role update NAME [--name NAME] [--description TEXT] [--add-skill SKILL]… [--remove-skill SKILL]… [--skill SKILL]… [--enable] [--disable] [--workspace NAME]',
+      '--enable and --disable cannot be given together.\nUsage: svc role update NAME [--name NAME] [--description TEXT] [--add-skill SKILL]… [--remove-skill SKILL]… [--skill SKILL]… [--add-allow MCPSERVER/TOOL]… [--remove-allow MCPSERVER/TOOL]… [--allow MCPSERVER/TOOL]… [--add-deny MCPSERVER/TOOL]… [--remove-deny MCPSERVER/TOOL]… [--deny MCPSERVER/TOOL]… [--read-only] [--allow-missing] [--enable] [--disable] [--workspace NAME]',
     ],
     ['help nosuch', '"svc nosuch" is not a command.\nSee svc --help.'],
     // The command of an MCP server.
