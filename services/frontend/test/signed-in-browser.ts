@@ -94,8 +94,10 @@ async function newContext(browser: Chromium, complaints: string[], look: Look = 
   return made;
 }
 
-/** What axe finds on a page. */
+/** What axe finds on a page, after its animations: in the middle of one, colours are paler. */
 export async function barriersIn(looked: Page): Promise<unknown> {
+  await looked.evaluate(`Promise.allSettled(document.getAnimations().flatMap((one) =>
+    one.effect.getComputedTiming().endTime === Infinity ? [] : [one.finished]))`);
   await looked.evaluate(axe);
   return await looked.evaluate(`axe.run(document, { rules: { region: { enabled: false } } }).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`);
