@@ -9,8 +9,8 @@ import { useAction } from '../components/use-action.ts';
 import { postAccount } from '../graphql/account.ts';
 import { ShownError } from '../graphql/shown-error.ts';
 import { enter } from './enter.ts';
-import { takeToken } from './link-token.ts';
 import { Question } from './question.tsx';
+import { useLinkToken } from './use-link-token.ts';
 
 interface Invitation {
   readonly workspace: string;
@@ -21,11 +21,15 @@ interface Invitation {
 
 /** A person who was invited joins a workspace. */
 export function InvitationPage() {
-  const [token] = useState(takeToken);
+  const token = useLinkToken() ?? '';
+  return <Invited key={token} token={token} />;
+}
+
+function Invited({ token }: { readonly token: string }) {
   const [invitation, setInvitation] = useState<Invitation | null>(null);
   const [error, setError] = useState<ShownError | null>(null);
   useEffect(() => {
-    postAccount('invitation', { token: token ?? '' }).then(
+    postAccount('invitation', { token }).then(
       // The backend answers in this shape.
       (answer) => setInvitation(answer as Invitation),
       (thrown: unknown) => thrown instanceof ShownError && setError(thrown),
@@ -45,7 +49,7 @@ export function InvitationPage() {
       </Question>
     );
   }
-  return <Join token={token ?? ''} invitation={invitation} />;
+  return <Join token={token} invitation={invitation} />;
 }
 
 function Join({ token, invitation }: { readonly token: string; readonly invitation: Invitation }) {

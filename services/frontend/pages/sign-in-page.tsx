@@ -10,22 +10,16 @@ import { postAccount } from '../graphql/account.ts';
 import { ShownError } from '../graphql/shown-error.ts';
 import { providerUrl, readWays, signInWithPasskey, type Ways } from '../graphql/ways.ts';
 import { enter } from './enter.ts';
-import { takeToken } from './link-token.ts';
 import { Question } from './question.tsx';
 import { refusedByProvider } from './refused-by-provider.ts';
+import { useLinkToken } from './use-link-token.ts';
 
 /** Signs a person in: by the link in the fragment of the address, or by one of the ways of this installation. */
 export function SignInPage() {
   const { back, refused } = useSearch({ from: '/sign-in' });
-  const [token, setToken] = useState(takeToken);
+  const token = useLinkToken();
   const [refusal, setRefusal] = useState(() => (refused === undefined ? null : refusedByProvider(refused)));
   const used = useRef<string>(null);
-  useEffect(() => {
-    // A link that is pasted while this page is open changes the fragment alone.
-    const onHashChange = () => setToken((before) => takeToken() ?? before);
-    window.addEventListener('hashchange', onHashChange);
-    return () => window.removeEventListener('hashchange', onHashChange);
-  }, []);
   useEffect(() => {
     // A link works once, and React runs effects twice in development.
     if (token === null || used.current === token) return;

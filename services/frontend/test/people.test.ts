@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)('people in Chromium', () => {
     await page.goto(await browser.places());
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('g');
-    await page.keyboard.press('u');
+    await page.keyboard.press('e');
     await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
     await row('owner@localhost').waitFor();
     await page.keyboard.press('c');
@@ -94,6 +94,7 @@ describe.skipIf(!hasChromium)('people in Chromium', () => {
 
   test('a colleague joins, sees this workspace alone, and not its members', async () => {
     await openMembers();
+    // The page of the ended link is still open, so only the fragment changes.
     await anns.goto(await invitationOf('ann@example.com'));
     await anns.getByLabel('Your name').fill('Ann');
     await anns.getByRole('button', { name: 'Join the workspace' }).click();
