@@ -128,6 +128,7 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     const panel = page.getByRole('complementary', { name: 'everything' });
     await panel.waitFor();
     expect(page.url()).toMatch(/panel=srv_/);
+    for (const key of ['Tab', 'Tab', 'ArrowRight']) await page.keyboard.press(key);
     await panel.getByText('get-sum').waitFor();
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'detached' });
