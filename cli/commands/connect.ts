@@ -77,7 +77,7 @@ export default class Connect extends SvcCommand {
     const client = await chooseClient(flags.client, terminal, place);
     const tenancy = () => tenancyOf(flags);
     const chosen = await preloading(flags, tenancy);
-    const address = (await status({ installation: installationOf(flags) })).urls.mcp;
+    const address = (await status({ installation: installationOf(flags) })).urls.keys;
     const connection = { name, url: withPreloading(address, chosen), key: null };
     const snippet = textOf(client, connection);
     if (!flags.write) {

@@ -102,7 +102,7 @@ export default class Init extends SvcCommand {
       running === null || servers.length === 0
         ? []
         : await bringIn(servers, {
-            ...{ installation, values, shares, home: place.home, ownUrl: running.urls.mcp },
+            ...{ installation, values, shares, home: place.home, ownUrls: [running.urls.mcp, running.urls.keys] },
             tenancy: await tenancyOf({ ...flags, dir: installation.dir }),
           });
     const now = running === null ? null : await status({ installation });

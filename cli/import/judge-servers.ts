@@ -24,8 +24,8 @@ export interface Judgement {
   readonly only: readonly string[];
   readonly replaces: boolean;
   readonly existing: readonly Existing[];
-  /** The platform's own address for agents. */
-  readonly ownUrl: string;
+  /** The platform's own addresses for agents. */
+  readonly ownUrls: readonly string[];
 }
 
 export function judgeServers(servers: readonly FoundServer[], judgement: Judgement): readonly Judged[] {
@@ -55,10 +55,11 @@ export function chosenServers(servers: readonly FoundServer[], only: readonly st
   return servers.filter(({ name }) => only.length === 0 || only.includes(name));
 }
 
-function judge(found: FoundServer, { only, replaces, existing, ownUrl }: Judgement): Judged {
+function judge(found: FoundServer, { only, replaces, existing, ownUrls }: Judgement): Judged {
   const name = nameFor(found.name);
   const outcome = (kind: 'skipped' | 'refused', reason: string): Judged => ({ kind, name, found, reason });
-  if (JSON.stringify(found.entry).includes(JSON.stringify(ownUrl).slice(1, -1))) {
+  const entry = JSON.stringify(found.entry);
+  if (ownUrls.some((url) => entry.includes(JSON.stringify(url).slice(1, -1)))) {
     return outcome('skipped', 'it is this platform');
   }
   if (found.disabled && only.length === 0) return outcome('skipped', 'it is disabled in the file');

@@ -23,8 +23,8 @@ export async function start(installation: Installation, terminal: Terminal) {
 export interface BringingIn {
   readonly installation: Installation;
   readonly tenancy: Tenancy;
-  /** The platform's own address for agents. */
-  readonly ownUrl: string;
+  /** The platform's own addresses for agents. */
+  readonly ownUrls: readonly string[];
   readonly values: ReferenceValues;
   readonly home: string;
   readonly shares: boolean;
@@ -32,10 +32,10 @@ export interface BringingIn {
 
 /** Adds the MCP servers of other files to the running platform. */
 export async function bringIn(servers: readonly FoundServer[], bringing: BringingIn): Promise<readonly Imported[]> {
-  const { installation, tenancy, ownUrl, values, home, shares } = bringing;
+  const { installation, tenancy, ownUrls, values, home, shares } = bringing;
   // They were chosen already, disabled ones among them.
   const only = servers.map(({ name }) => name);
-  const judged = judgeServers(servers, { only, replaces: false, existing: await existingServers(tenancy), ownUrl });
+  const judged = judgeServers(servers, { only, replaces: false, existing: await existingServers(tenancy), ownUrls });
   const elsewhere = isInContainers(installation);
   const carryingOut = { tenancy, runtime: null, shares, values: { find: values.find, home, elsewhere } };
   const imported: Imported[] = [];

@@ -27,8 +27,14 @@ export async function authenticate(climber: Climber): Promise<Outcome> {
   if (answer.status === 503) return untested(unchecked);
   if (!isOfMcp(answer)) return untested(notMcp(climber.url, answer));
   climber.verdict = 'valid';
+  if (climber.isForKeys && /resource_metadata=/.test(String(bare.headers['www-authenticate'])))
+    return noted(showsOauth);
   return passed(answer.status === 200 ? 'the key is valid' : `the key is valid (answered ${answer.status})`);
 }
+
+/** remote-mcp knows the address by its name. */
+const showsOauth =
+  'the key is valid, but this address shows OAuth as well: a proxy in front does not pass the Host header on. Clients such as Cursor then ignore the key.';
 
 /** A JSON-RPC message, or a refusal in the platform's own form (a suspended workspace). */
 function isOfMcp(answer: Answer): boolean {

@@ -27,6 +27,8 @@ export interface LadderResult {
 export interface LadderOptions {
   readonly url: URL;
   readonly key: Secret;
+  /** The address is for keys alone, so it must show no address of OAuth. */
+  readonly isForKeys?: boolean;
   readonly onRung?: (rung: Rung) => void;
 }
 
@@ -47,7 +49,7 @@ const rungTests: readonly RungTest[] = [
 
 /** Climbs to the top and stops at the first rung that breaks, which is the reason why the key does not work. */
 export async function climb(options: LadderOptions): Promise<LadderResult> {
-  const climber: Climber = { ...options, session: null, status: 0, pingMs: 0, verdict: 'untested' };
+  const climber: Climber = { isForKeys: false, ...options, session: null, status: 0, pingMs: 0, verdict: 'untested' };
   const rungs: Rung[] = [];
   let cause: Cause | null = null;
   for (const test of rungTests) {

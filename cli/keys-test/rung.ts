@@ -10,6 +10,7 @@ export type Verdict = 'valid' | 'refused' | 'untested';
 export interface Climber {
   readonly url: URL;
   readonly key: Secret;
+  readonly isForKeys: boolean;
   session: string | null;
   /** HTTP status of the answer to the key; 0 if it was never sent. */
   status: number;

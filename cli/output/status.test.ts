@@ -23,7 +23,12 @@ function statusWith(pids: readonly number[]): Status {
     mcpServers: [],
     runtimes: [],
     mail: null,
-    urls: { app: 'http://localhost:1', api: 'http://localhost:2', mcp: 'http://localhost:3/mcp' },
+    urls: {
+      app: 'http://localhost:1',
+      api: 'http://localhost:2',
+      mcp: 'http://localhost:3/mcp',
+      keys: 'http://localhost:3/mcp',
+    },
   } as never;
 }
 

@@ -126,9 +126,10 @@ export function otherVersion({ version }: Status, own: string): string | null {
 
 /** The addresses to open after `svc up`. */
 export function describeAddresses(status: Status): string {
-  return [
-    `  app   ${status.urls.app}`,
-    `  api   ${status.urls.api}`,
-    `  mcp   ${status.urls.mcp}      agents connect here`,
-  ].join('\n');
+  const { app, api, mcp, keys } = status.urls;
+  const agents =
+    keys === mcp
+      ? [`  mcp   ${mcp}      agents connect here`]
+      : [`  mcp   ${mcp}      agents connect here`, `  keys  ${keys}      agents with an API key connect here`];
+  return [`  app   ${app}`, `  api   ${api}`, ...agents].join('\n');
 }

@@ -116,6 +116,17 @@ describe('a key is not tested, and not called valid,', () => {
   });
 });
 
+describe('at the address for keys alone', () => {
+  const climbThere = (url: string) => climb({ url: new URL(url), key: new Secret(able), isForKeys: true });
+
+  test('OAuth is noticed, which a proxy causes that does not pass the name on', async () => {
+    const found = await climbThere(platform.mcpUrl);
+    expect(found).toMatchObject({ ok: true, verdict: 'valid' });
+    const { mark, detail } = found.rungs.find(({ name }) => name === 'authentication') ?? expect.fail('no rung');
+    expect([mark, detail]).toEqual(['noted', expect.stringContaining('does not pass the Host header on')]);
+  });
+});
+
 describe('a text that cannot be a key', () => {
   test.each([
     ['the placeholder of an example', '…'],

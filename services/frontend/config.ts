@@ -10,6 +10,8 @@ export interface Config {
   readonly backendUrl: string | null;
   /** The address for agents. */
   readonly mcpUrl: string;
+  /** The address for agents with an API key, if that is another one. */
+  readonly keysUrl: string | null;
 }
 
 export function readConfig(record: EnvRecord): { readonly config: Config; readonly warnings: readonly string[] } {
@@ -23,6 +25,7 @@ export function readConfig(record: EnvRecord): { readonly config: Config; readon
       logLevel: env.LOG_LEVEL,
       backendUrl: env.PUBLIC_BACKEND_URL ?? buildUrl,
       mcpUrl: env.PUBLIC_MCP_URL,
+      keysUrl: env.PUBLIC_MCP_KEYS_URL ?? null,
     },
     warnings,
   };

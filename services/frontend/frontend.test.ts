@@ -49,6 +49,11 @@ describe('addresses', () => {
     });
   });
 
+  test('PUBLIC_MCP_KEYS_URL is told to the pages', async () => {
+    const url = await start({ PUBLIC_MCP_KEYS_URL: 'https://keys.example.com/mcp' });
+    expect(environmentIn(await html(url))).toMatchObject({ PUBLIC_MCP_KEYS_URL: 'https://keys.example.com/mcp' });
+  });
+
   test('without it the build-time value is used', async () => {
     const url = await start({ BUILD_PUBLIC_BACKEND_URL: 'https://build.example.com' });
     expect(environmentIn(await html(url))).toMatchObject({ PUBLIC_BACKEND_URL: 'https://build.example.com' });

@@ -44,12 +44,15 @@ const encodings = [
   { encoding: 'gzip', ending: '.gz' },
 ] as const;
 
-export async function readPage(config: Pick<Config, 'backendUrl' | 'mcpUrl'>): Promise<Page> {
+export async function readPage(config: Pick<Config, 'backendUrl' | 'mcpUrl' | 'keysUrl'>): Promise<Page> {
   const folder = folders.find((path) => existsSync(join(path, 'index.html')));
   if (folder === undefined) throw new Error('The pages of the frontend are not built. Build them: npm run build');
   const html = await readFile(join(folder, 'index.html'), 'utf8');
   const backendUrl = config.backendUrl ?? builtBackendUrl(html);
-  const environment = environmentScript({ PUBLIC_BACKEND_URL: backendUrl, PUBLIC_MCP_URL: config.mcpUrl });
+  const environment = environmentScript({
+    ...{ PUBLIC_BACKEND_URL: backendUrl, PUBLIC_MCP_URL: config.mcpUrl },
+    ...(config.keysUrl === null ? {} : { PUBLIC_MCP_KEYS_URL: config.keysUrl }),
+  });
   const document = html.replace('<!-- environment -->', () => `<script>${environment}</script>`);
   const body = Buffer.from(document);
   return {

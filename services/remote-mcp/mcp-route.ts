@@ -6,6 +6,7 @@ import type { AdmittedConnections } from '../kit/http/admitted-connections.ts';
 import { HttpRefusal } from '../kit/http/http-refusal.ts';
 import { RefusedBodies } from '../kit/http/refused-bodies.ts';
 import { withBugReported } from '../kit/report-bug.ts';
+import { type KeysAddress, keysChallengeOf } from './auth/keys-address.ts';
 import { refuseSuspended } from './auth/refusals.ts';
 import { challengeOf, stepUpChallengeOf } from './auth/resource-metadata.ts';
 import type { RemoteMcp } from './context.ts';
@@ -32,6 +33,11 @@ function asResponse(error: SvcError): string {
   return errorResponse('null', errorToJsonRpc(error));
 }
 
+export interface RouteOptions {
+  readonly connections: AdmittedConnections<'key' | 'workspace'>;
+  readonly keysAddress: KeysAddress;
+}
+
 /** `/mcp`: checks each request in the order of architecture §2 (key, origin, method) and hands it to the endpoint. */
 export class McpRoute {
   readonly #platform: RemoteMcp;
@@ -42,11 +48,13 @@ export class McpRoute {
   readonly #unread: UnreadAnswers;
   readonly #refusedBodies = new RefusedBodies();
   readonly #connections: AdmittedConnections<'key' | 'workspace'>;
+  readonly #keysAddress: KeysAddress;
 
-  constructor(platform: RemoteMcp, connections: AdmittedConnections<'key' | 'workspace'>) {
+  constructor(platform: RemoteMcp, { connections, keysAddress }: RouteOptions) {
     const { SVC_ALLOWED_ORIGINS: allowed, SVC_PREVENT_DNS_REBINDING: validated } = platform.config;
     this.#platform = platform;
     this.#connections = connections;
+    this.#keysAddress = keysAddress;
     this.#endpoint = new Endpoint(platform);
     this.#origins = new Origins({ allowed, validated });
     this.#requestIds = new RequestIds();
@@ -59,7 +67,10 @@ export class McpRoute {
     const id = this.#requestIds.for(request.headers['x-request-id']);
     const exchange = new Exchange(request, response, {
       ...{ id, cors: this.#origins.headers(origin), unread: this.#unread },
-      challenge: (authorization) => challengeOf(this.#platform.config, authorization),
+      challenge: (authorization) =>
+        this.#keysAddress.has(request)
+          ? keysChallengeOf(authorization)
+          : challengeOf(this.#platform.config, authorization),
     });
     try {
       if (request.method === 'OPTIONS') this.#preflight(exchange, origin);
@@ -79,6 +90,7 @@ export class McpRoute {
   async #serve(exchange: Exchange, origin: string | undefined): Promise<void> {
     const { headers, socket } = exchange.request;
     const waiter = { socket, isChunked: headers['transfer-encoding'] !== undefined };
+    if (this.#keysAddress.has(exchange.request)) this.#keysAddress.refuseToken(headers.authorization);
     const found = this.#platform.principals.authenticate(headers.authorization, waiter);
     const principal = found instanceof Promise ? await found : found;
     exchange.owner = principal;

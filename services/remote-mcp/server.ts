@@ -7,6 +7,7 @@ import { errorToHttp } from '../kit/http/error-to-http.ts';
 import { answerHealth } from '../kit/http/health.ts';
 import { inTurn } from '../kit/http/in-turn.ts';
 import { Leaving } from '../kit/http/leaving.ts';
+import { KeysAddress } from './auth/keys-address.ts';
 import { answerMetadata } from './auth/resource-metadata.ts';
 import type { RemoteMcp } from './context.ts';
 import { McpRoute } from './mcp-route.ts';
@@ -34,9 +35,11 @@ export class RemoteMcpServer {
   readonly leaving: Leaving;
   readonly #platform: RemoteMcp;
   readonly #route: McpRoute;
+  readonly #keysAddress: KeysAddress;
 
   constructor(platform: RemoteMcp) {
     this.#platform = platform;
+    this.#keysAddress = new KeysAddress(platform.config);
     this.server = createServer(
       {
         headersTimeout: headersDeadlineMs,
@@ -48,7 +51,10 @@ export class RemoteMcpServer {
     );
     this.leaving = new Leaving(this.server);
     const connections = new Connections(this.server, { admittedMax: connectionsMax });
-    this.#route = new McpRoute(platform, new AdmittedConnections(connections, connectionPlaces()));
+    this.#route = new McpRoute(platform, {
+      connections: new AdmittedConnections(connections, connectionPlaces()),
+      keysAddress: this.#keysAddress,
+    });
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
@@ -56,7 +62,7 @@ export class RemoteMcpServer {
     const url = request.url ?? '';
     this.leaving.asked(request, response);
     if (url === '/mcp' || url.startsWith('/mcp?')) void this.#route.handle(request, response);
-    else if (!answerMetadata(this.#platform.config, request, response)) {
+    else if (this.#keysAddress.has(request) || !answerMetadata(this.#platform.config, request, response)) {
       const ready = () => missing(link, this.leaving.hasBegun);
       if (!answerHealth(request, response, ready, () => degraded(link))) refuseUnknown(response, url);
     }

@@ -38,7 +38,7 @@ test.each(['graph.sqlite', 'nats', 'nats-cluster', 'dgraph/alpha'])(
 test('processes never start empty beside volumes of containers', () => {
   const { installation, choose } = openWith();
   mkdirSync(installation.stateDir);
-  const urls = { app: '', api: '', mcp: '', runtime: '' };
+  const urls = { app: '', api: '', mcp: '', runtime: '', keys: '' };
   const none = { settings: {}, services: [], images: {}, volumes: [] };
   const daemon = { id: 'A', socket: '/nowhere' };
   writeContainers(installation, { isUp: false, version: '1', user: '1000:1000', urls, daemon, ...none });

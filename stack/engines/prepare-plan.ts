@@ -65,11 +65,12 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const aboutGraph = [...(await checkGraph(plan)), ...left];
   const about = [...notices, ...aboutMachine, ...frontNotices(definition), ...aboutGraph];
   for (const notice of [...about, ...withoutEffect(plan.parts)]) onNotice(notice);
-  const before = addressesOf(definition, leasedPorts(installation, wishes)).public.mcp;
-  const after = plan.addresses.public.mcp;
-  // Before the first start there were no agents.
-  if (leased['remote-mcp'] !== undefined && before !== after) {
-    onNotice(`Give agents that use ${before} the new address ${after}.`);
+  const before = addressesOf(definition, leasedPorts(installation, wishes)).public;
+  for (const name of ['mcp', 'keys'] as const) {
+    const after = plan.addresses.public[name];
+    // Before the first start there were no agents.
+    if (leased['remote-mcp'] === undefined || before[name] === after) continue;
+    onNotice(`Give agents that use ${before[name]} the new address ${after}.`);
   }
   return plan;
 }

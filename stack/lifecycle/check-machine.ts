@@ -35,12 +35,17 @@ function wrongBusCertificate({ dir }: Installation, { bus }: Definition): readon
   return wrongFiles(['bus', 'public', 'tls'], certificateProblems({ files, hosts, hostsPlace: 'bus.public.servers' }));
 }
 
-function wrongPublicCertificate({ dir }: Installation, { public: open }: Definition): readonly Wrong[] {
+function wrongPublicCertificate({ dir }: Installation, { public: open, publicUrls }: Definition): readonly Wrong[] {
   const { host, cert, key, acme } = open;
   if (acme.ca !== undefined) return wrongFiles(['public', 'acme'], authorityProblems(resolve(dir, acme.ca)));
   if (host === undefined || cert === undefined || key === undefined) return [];
   const files = tlsFilesIn(dir, { cert, key, ca: null });
-  return wrongFiles(['public'], certificateProblems({ files, hosts: [host], hostsPlace: 'public.host' }));
+  const ofHost = certificateProblems({ files, hosts: [host], hostsPlace: 'public.host' });
+  const hosts = publicUrls.keys === undefined ? [] : [hostOf(publicUrls.keys)];
+  const ofKeys = certificateProblems({ files, hosts, hostsPlace: 'publicUrls.keys' });
+  // Both name each other fault of the files.
+  const others = ofKeys.filter(({ why }) => ofHost.every((one) => one.why !== why));
+  return wrongFiles(['public'], [...ofHost, ...others]);
 }
 
 function wrongFiles(place: Path, problems: readonly CertificateProblem[]): readonly Wrong[] {

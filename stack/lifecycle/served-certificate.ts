@@ -3,13 +3,20 @@ import { connect } from 'node:tls';
 import { hostOf } from '../../services/contracts/host-of.ts';
 import { portOf } from '../machine/port-of.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Urls } from './urls.ts';
 
 const shakeTimeoutMs = 2000;
 
-/** Why the proxy refuses https clients, or null. Trust in its certificate is not checked. */
-export function missingCertificate(url: string, { mcp }: Pick<Urls, 'mcp'>): Promise<string | null> {
-  const host = hostOf(mcp);
+/** Why the proxy refuses https clients, or null. Trust in its certificates is not checked. */
+export async function missingCertificate(
+  url: string,
+  { mcp, keys }: { readonly mcp: string; readonly keys: string | null },
+): Promise<string | null> {
+  const hosts = new Set([mcp, keys ?? mcp].map(hostOf));
+  const found = await Promise.all([...hosts].map((host) => missingCertificateOf(host, url)));
+  return found.find((why) => why !== null) ?? null;
+}
+
+function missingCertificateOf(host: string, url: string): Promise<string | null> {
   return new Promise((resolve) => {
     const options = { host: hostOf(url), port: portOf(url), servername: host, rejectUnauthorized: false };
     const socket = connect({ ...options, timeout: shakeTimeoutMs });

@@ -5,9 +5,12 @@ export interface Urls {
   readonly app: string;
   readonly api: string;
   readonly mcp: string;
+  /** For agents with an API key: the address of their own, or that of mcp. */
+  readonly keys: string;
   readonly runtime: string;
 }
 
 export function urlsOf({ local, public: open }: Addresses): Urls {
-  return { app: open.frontend, api: open.backend, mcp: open.mcp, runtime: local.runtime };
+  const { mcp, keys } = open;
+  return { app: open.frontend, api: open.backend, mcp, keys: keys ?? mcp, runtime: local.runtime };
 }

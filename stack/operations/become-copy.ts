@@ -154,7 +154,7 @@ function nameOfCopy({ id, name }: Definition, recordedId: string | undefined): s
 
 function publicNames({ public: { host }, publicUrls }: Definition): readonly string[] {
   const urls = Object.entries(publicUrls).flatMap(([field, url]) =>
-    url === 'auto' ? [] : [`publicUrls.${field} (${url})`],
+    url === 'auto' || url === undefined ? [] : [`publicUrls.${field} (${url})`],
   );
   const all = [...(host === undefined ? [] : [`public.host (${host})`]), ...urls];
   return all.length === 0

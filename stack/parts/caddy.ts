@@ -96,7 +96,10 @@ function valuesOf(setup: Setup, files: PartFiles): Part['variables'] {
   const isOneHost = hasOneHost(definition);
   const shared: readonly FrontService[] = sharedServices(definition);
   const sites = shared.map((service) => `shared-${service}`);
-  if (isOneHost) sites.push(tls === 'none' ? 'one-host' : 'one-host-over-tls');
+  const ending = tls === 'none' ? '' : '-over-tls';
+  if (isOneHost) sites.push(`one-host${ending}`);
+  const keys = isOneHost && addresses.public.keys !== null ? new URL(addresses.public.keys) : null;
+  if (keys !== null) sites.push(`keys-host${ending}`);
   const sharedPort = (service: FrontService) => (shared.includes(service) ? String(site.ports[service]) : '');
   const hostPort = (name: string) => (isOneHost ? String(site.ports[name] ?? 0) : '');
   const upstreams = (service: FrontService) =>
@@ -110,6 +113,8 @@ function valuesOf(setup: Setup, files: PartFiles): Part['variables'] {
     HTTP_PORT: hostPort('caddy-http'),
     HTTPS_PORT: hostPort('caddy-https'),
     HOST: host ?? '',
+    KEYS_HOST: keys?.hostname ?? '',
+    KEYS_ORIGIN: keys?.origin ?? '',
     ORIGIN: isOneHost ? new URL(addresses.public.backend).origin : '',
     TLS: tlsOf(setup, files),
     // It manages certificates only when it gets them by itself.

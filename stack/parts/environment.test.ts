@@ -84,7 +84,7 @@ test('with nothing chosen, these and no others', () => {
 const everyChoice = `
 bind: 0.0.0.0
 trustedProxies: [192.168.1.20, 10.0.0.0/8]
-publicUrls: { backend: https://api.example.com, mcp: https://mcp.example.com/mcp, frontend: https://app.example.com }
+publicUrls: { backend: https://api.example.com, mcp: https://mcp.example.com/mcp, frontend: https://app.example.com, keys: https://keys.example.com/mcp }
 origins: { browsers: [https://other.example.com], agents: [https://a.example.com, https://b.example.com], preventDnsRebinding: false }
 runtime: { name: big, commands: [npx, uvx], sandbox: container, allowedPaths: [/a, /b], memberFolders: [/m], allowedAddresses: [10.0.0.0/8, '::1'], dockerSocket: /run/user/1000/docker.sock }
 images: { base: "our-base:1.2.3" }
@@ -128,6 +128,7 @@ test('every choice reaches its services, and only these', () => {
     'remote-mcp LOG_LEVEL: info → debug',
     'remote-mcp LOG_LEVELS: unset → bus=warn',
     'remote-mcp PUBLIC_BACKEND_URL: http://localhost:3000 → https://api.example.com',
+    'remote-mcp PUBLIC_MCP_KEYS_URL: unset → https://keys.example.com/mcp',
     'remote-mcp PUBLIC_MCP_URL: http://localhost:3001/mcp → https://mcp.example.com/mcp',
     'remote-mcp SVC_ALLOWED_ORIGINS: http://localhost:8888,http://127.0.0.1:8888 → https://a.example.com,https://b.example.com,https://app.example.com,http://127.0.0.1:8888',
     'remote-mcp SVC_PREVENT_DNS_REBINDING: true → false',
@@ -148,6 +149,7 @@ test('every choice reaches its services, and only these', () => {
     'frontend BIND_HOST: 127.0.0.1 → 0.0.0.0',
     'frontend LOG_LEVEL: info → debug',
     'frontend PUBLIC_BACKEND_URL: http://localhost:3000 → https://api.example.com',
+    'frontend PUBLIC_MCP_KEYS_URL: unset → https://keys.example.com/mcp',
     'frontend PUBLIC_MCP_URL: http://localhost:3001/mcp → https://mcp.example.com/mcp',
   ]);
   expect(() => checkEnvironment(parts, readSecret)).not.toThrow();

@@ -19,6 +19,7 @@ describe('the configuration of the front', () => {
       SHARED_BIND: 'tcp4/127.0.0.1',
       HOST: 'agents.example.com',
       ORIGIN: 'https://agents.example.com',
+      ...{ KEYS_HOST: '', KEYS_ORIGIN: '' },
       HTTP_PORT: '80',
       HTTPS_PORT: '443',
       TLS: acmeLines(
@@ -34,6 +35,17 @@ describe('the configuration of the front', () => {
       BACKEND: '127.0.0.1:3000',
       BACKEND_PORT: '',
       FRONTEND: '127.0.0.1:8888',
+    });
+  });
+
+  test.each([
+    ['none', '', 'keys-host'],
+    ['files', ', cert: a.pem, key: a.key', 'keys-host-over-tls'],
+  ])('with tls: %s, keys have a name of their own', (tls, files, site) => {
+    const yaml = `${distributed}public: { host: agents.example.com, tls: ${tls}${files} }\n`;
+    expect(valuesOf(`${yaml}publicUrls: { keys: "https://keys.example.com:8443/mcp" }`)).toMatchObject({
+      SITES: expect.stringMatching(new RegExp(`\nimport ${site}$`)),
+      ...{ KEYS_HOST: 'keys.example.com', KEYS_ORIGIN: 'https://keys.example.com:8443' },
     });
   });
 

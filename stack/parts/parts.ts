@@ -30,6 +30,7 @@ function remoteMcpParts(setup: Setup): readonly Part[] {
       PRIVATE_BACKEND_URL: `http://${addressAmongParts(portNamed('backend', setup), setup)}`,
       PUBLIC_BACKEND_URL: addresses.public.backend,
       PUBLIC_MCP_URL: addresses.public.mcp,
+      ...given('PUBLIC_MCP_KEYS_URL', addresses.public.keys ?? ''),
       SVC_ALLOWED_ORIGINS: originsForAgents(definition, addresses).join(','),
     }),
   });
@@ -86,12 +87,15 @@ function sandboxVariables({ installation, definition, site }: Setup): Record<str
 }
 
 function frontendParts(setup: Setup): readonly Part[] {
-  const { backend, mcp } = setup.addresses.public;
+  const { backend, mcp, keys } = setup.addresses.public;
   return serviceParts(setup, {
     service: 'frontend',
     after: nodesOf('backend', setup.definition),
     rooms: ['platform'],
-    variables: () => ({ PUBLIC_BACKEND_URL: backend, PUBLIC_MCP_URL: mcp }),
+    variables: () => ({
+      ...{ PUBLIC_BACKEND_URL: backend, PUBLIC_MCP_URL: mcp },
+      ...given('PUBLIC_MCP_KEYS_URL', keys ?? ''),
+    }),
   });
 }
 

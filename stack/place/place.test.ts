@@ -62,7 +62,7 @@ function copyFolder(): void {
 }
 
 function recordProcess(installation: Installation, process: { pid: number; startTime: string }): void {
-  const urls = { app: '', api: '', mcp: '', runtime: '' };
+  const urls = { app: '', api: '', mcp: '', runtime: '', keys: '' };
   const rest = { version: '1', topology: 'embedded' as const, foreground: false, settings: {}, urls, services: [] };
   writeRecord(installation, { ...process, ...rest });
 }

@@ -6,7 +6,13 @@ import { frontPorts, type Ports } from './ports.ts';
 /** All addresses of the platform: from this machine, and for people, browsers and agents. */
 export interface Addresses {
   readonly local: Readonly<Record<ListenerName, string>>;
-  readonly public: { readonly backend: string; readonly mcp: string; readonly frontend: string };
+  readonly public: {
+    readonly backend: string;
+    readonly mcp: string;
+    readonly frontend: string;
+    /** For API keys alone; null if keys have no address of their own. */
+    readonly keys: string | null;
+  };
 }
 
 export function addressesOf(definition: Definition, ports: Ports): Addresses {
@@ -26,6 +32,8 @@ export function addressesOf(definition: Definition, ports: Ports): Addresses {
       backend: open(publicUrls.backend, ports.backend),
       mcp: open(publicUrls.mcp, ports['remote-mcp'], '/mcp'),
       frontend: open(publicUrls.frontend, ports.frontend),
+      // Another host than localhost, so that a client finds nothing of OAuth there.
+      keys: publicUrls.keys === 'auto' ? `${local(ports['remote-mcp'])}/mcp` : (publicUrls.keys ?? null),
     },
   };
 }

@@ -3,9 +3,10 @@ import { checkEnv } from '../../services/contracts/env/check.ts';
 import { versionInImage } from '../machine/check-program.ts';
 import { addressesOf } from './addresses.ts';
 import { engineTraits } from './choices.ts';
-import { type Definition, hasOwnBus, hasOwnGraph } from './definition.ts';
+import { type Definition, hasOneHost, hasOwnBus, hasOwnGraph } from './definition.ts';
 import { alphaMemoryMb, isNewDgraph, oldestDgraph } from './dgraph.ts';
 import { nodesOf, usualPorts, wishesOf } from './ports.ts';
+import { isHostName } from './rules.ts';
 import { placeOf } from './settings.ts';
 
 /** Settings that are valid by themselves and cannot work together: the path of one of them, and the message. */
@@ -20,6 +21,7 @@ export function conflictsIn(definition: Definition): readonly Conflict[] {
     ofSignIn,
     ofAddresses,
     ofPublicHost,
+    ofKeysAddress,
     ofBus,
     ofGraph,
     ofContainers,
@@ -67,11 +69,48 @@ function* ofSignIn({ signIn: { provider } }: Definition): Conflicts {
 
 /** The same rule as in the services, reported with its place in the file. Ports do not matter to it. */
 function* ofAddresses(definition: Definition): Conflicts {
-  const { backend, mcp, frontend } = addressesOf(definition, usualPorts).public;
-  const addresses = { PUBLIC_BACKEND_URL: backend, PUBLIC_MCP_URL: mcp, PUBLIC_FRONTEND_URL: frontend };
-  for (const { variable, rule } of checkEnv('backend', { NODE_ENV: 'production', ...addresses }).problems) {
-    const place = Object.hasOwn(addresses, variable) ? placeOf('backend', variable) : undefined;
-    if (place !== undefined) yield [place, `${place} ${rule}.`];
+  const { backend, mcp, frontend, keys } = addressesOf(definition, usualPorts).public;
+  const shared = { PUBLIC_BACKEND_URL: backend, PUBLIC_MCP_URL: mcp };
+  yield* internalNames('backend', { PUBLIC_FRONTEND_URL: frontend, ...shared });
+  // `ofKeysAddress` refuses auto under one host name.
+  if (keys === null || (hasOneHost(definition) && definition.publicUrls.keys === 'auto')) return;
+  const ofKeys = internalNames('remote-mcp', { PUBLIC_MCP_KEYS_URL: keys, ...shared });
+  yield* ofKeys.filter(([place]) => place === keysPlace);
+}
+
+function internalNames(
+  service: 'backend' | 'remote-mcp',
+  addresses: Readonly<Record<string, string>>,
+): readonly Conflict[] {
+  return checkEnv(service, { NODE_ENV: 'production', ...addresses }).problems.flatMap(({ variable, rule }) => {
+    const place = Object.hasOwn(addresses, variable) ? placeOf(service, variable) : undefined;
+    return place === undefined ? [] : [[place, `${place} ${rule}.`] as const];
+  });
+}
+
+const keysPlace = 'publicUrls.keys';
+
+/** Clients also look for OAuth at the root of a host, so a path of its own would not do. */
+function* ofKeysAddress(definition: Definition): Conflicts {
+  const { keys, ...others } = addressesOf(definition, usualPorts).public;
+  if (keys === null) return;
+  const { host, hostname, pathname } = new URL(keys);
+  if (hasOneHost(definition)) {
+    const isAnswered = isHostName(hostname) && hostname !== definition.public.host && pathname === '/mcp';
+    if (definition.publicUrls.keys === 'auto' || !isAnswered) {
+      yield [
+        keysPlace,
+        `${keysPlace} must have a host name of its own with public.host: https://keys.example.com/mcp.`,
+      ];
+    } else if (definition.public.tls === 'acme' && !isProvable(hostname)) {
+      yield [keysPlace, `${keysPlace} must have a public name for tls: acme, not "${hostname}".`];
+    }
+    return;
+  }
+  for (const [name, url] of Object.entries(others)) {
+    if (new URL(url).host !== host) continue;
+    yield [keysPlace, `${keysPlace} must have another host or port than publicUrls.${name}, which is at ${host} too.`];
+    return;
   }
 }
 
@@ -90,11 +129,15 @@ function* ofPublicHost(definition: Definition): Conflicts {
     }
     return;
   }
-  // RFC 8555 §7.1.3 allows names only, and no one can prove to own localhost.
-  if (tls === 'acme' && (isIP(host) !== 0 || /(^|\.)localhost$/.test(host))) {
+  if (tls === 'acme' && !isProvable(host)) {
     yield ['public.host', `public.host must be a public name for tls: acme, not "${host}".`];
   }
   yield* ofPublicUrls(definition);
+}
+
+/** RFC 8555 §7.1.3 allows names only, and no one can prove to own localhost. */
+function isProvable(host: string): boolean {
+  return isIP(host) === 0 && !/(^|\.)localhost$/.test(host);
 }
 
 function unused(path: string, usedBy: string, tls: string): Conflict {
@@ -103,7 +146,10 @@ function unused(path: string, usedBy: string, tls: string): Conflict {
 
 /** Another proxy may have another scheme or port; the host and the path must be those that are answered. */
 function* ofPublicUrls(definition: Definition): Conflicts {
-  const auto = { ...definition, publicUrls: { backend: 'auto', mcp: 'auto', frontend: 'auto' } } as const;
+  const auto = {
+    ...definition,
+    publicUrls: { ...definition.publicUrls, backend: 'auto', mcp: 'auto', frontend: 'auto' },
+  } as const;
   const usual = addressesOf(auto, usualPorts).public;
   for (const name of ['backend', 'mcp', 'frontend'] as const) {
     const url = definition.publicUrls[name];

@@ -16,6 +16,7 @@ describe('one host name', () => {
       backend: 'http://agents.example.com:8080',
       mcp: 'https://agents.example.com/mcp',
       frontend: 'https://agents.example.com',
+      keys: null,
     });
   });
 
@@ -26,6 +27,41 @@ describe('one host name', () => {
       'http://192.0.2.1:3000',
     );
   });
+});
+
+describe('the address for keys alone', () => {
+  const keysIn = (yaml: string) => addressesOf(definitionOf(yaml), usualPorts).public.keys;
+
+  test.each([
+    ['publicUrls: { keys: null }', null],
+    ['publicUrls: { keys: auto }', 'http://127.0.0.1:3001/mcp'],
+    ['bind: 0.0.0.0\npublicUrls: { keys: auto }', 'http://127.0.0.1:3001/mcp'],
+    ['publicUrls: { keys: "http://localhost:4001/mcp" }', 'http://localhost:4001/mcp'],
+    [
+      `${distributed}public: { ${host} }\npublicUrls: { keys: "https://keys.example.com/mcp" }`,
+      'https://keys.example.com/mcp',
+    ],
+  ])('%j', (yaml, expected) => expect(keysIn(yaml)).toBe(expected));
+
+  const own = 'publicUrls.keys must have a host name of its own with public.host: https://keys.example.com/mcp.';
+  test.each(
+    Object.entries({
+      'bind: localhost\npublicUrls: { keys: auto }':
+        'svc.yaml:4:21 publicUrls.keys must have another host or port than publicUrls.mcp, which is at localhost:3001 too.',
+      'publicUrls: { keys: "http://localhost:3000/mcp" }':
+        'svc.yaml:3:21 publicUrls.keys must have another host or port than publicUrls.backend, which is at localhost:3000 too.',
+      'publicUrls: { keys: keys.example.com }':
+        'svc.yaml:3:21 publicUrls.keys must be auto, or a full http or https URL, with scheme and without user, query or fragment, or null, not "keys.example.com".',
+      'publicUrls: { keys: auto, mcp: "https://mcp.example.com/mcp", backend: "https://api.example.com", frontend: "https://app.example.com" }':
+        'svc.yaml:3:21 publicUrls.keys must not be the internal name "127.0.0.1" while another public address is configured.',
+      [`public: { ${host} }\npublicUrls: { keys: auto }`]: `svc.yaml:4:21 ${own}`,
+      [`public: { ${host} }\npublicUrls: { keys: "https://agents.example.com:8443/mcp" }`]: `svc.yaml:4:21 ${own}`,
+      [`public: { ${host} }\npublicUrls: { keys: "https://keys.example.com/keys" }`]: `svc.yaml:4:21 ${own}`,
+      [`public: { ${host} }\npublicUrls: { keys: "https://a{b}.example.com/mcp" }`]: `svc.yaml:4:21 ${own}`,
+      [`public: { ${host}, tls: acme }\npublicUrls: { keys: "https://192.0.2.1/mcp" }`]:
+        'svc.yaml:4:21 publicUrls.keys must have a public name for tls: acme, not "192.0.2.1".',
+    }),
+  )('%j is refused', (yaml, message) => expect(refusalOf(distributed + yaml)).toBe(message));
 });
 
 describe('a mistake in public is reported with its place and its rule', () => {

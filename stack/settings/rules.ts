@@ -19,6 +19,11 @@ export function textThat(words: string, isRight: (text: string) => boolean) {
   return z.string().refine(isRight).describe(words);
 }
 
+/** A DNS name in the form in which URLs have it. */
+export function isHostName(text: string): boolean {
+  return text.length <= 253 && /^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/.test(text);
+}
+
 export function oneOf<const Choice extends string>(...choices: readonly Choice[]) {
   return z.enum(choices).describe(`one of ${choices.join(', ')}`);
 }

@@ -6,6 +6,7 @@ import { engines, graphs, topologies } from './choices.ts';
 import { extraVariables } from './extra-variables.ts';
 import { busAddress, publicBus } from './public-bus.ts';
 import {
+  isHostName,
   like,
   likeText,
   listOf,
@@ -52,10 +53,7 @@ const acmeDirectory = textThat(
   'an https address without quotes and braces',
   (text) => /^https:\/\/[^\s"`\\{}]{1,2000}$/.test(text) && URL.canParse(text),
 );
-const hostName = textThat(
-  'a name such as agents.example.com, in small letters',
-  (text) => text.length <= 253 && /^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/.test(text),
-);
+const hostName = textThat('a name such as agents.example.com, in small letters', isHostName);
 /** Tags like "latest" and "24" change their image. An exact version or a digest does not. */
 const image = matching(
   /^(?=.{1,255}$)[a-z0-9][a-z0-9._/:-]*(:\w*\d+\.\d+[\w.-]*|@sha256:[0-9a-f]{64}|:[\w.-]+@sha256:[0-9a-f]{64})$/,
@@ -249,6 +247,12 @@ A missing setting has the default shown here. \`svc config check\` reports mista
             'remote-mcp': ['PUBLIC_MCP_URL'],
             frontend: ['PUBLIC_MCP_URL'],
           },
+        }),
+        keys: setting(optional(publicUrl), {
+          meaning:
+            'An address of /mcp for API keys alone, without OAuth: some clients, such as Cursor, ignore a configured key where they find OAuth. auto is 127.0.0.1 with the port of mcp; clients then use localhost for OAuth. With `public`, use a name of its own that resolves to this machine, such as https://keys.example.com/mcp. Keys work at mcp too. null: none.',
+          default: null,
+          variables: { 'remote-mcp': ['PUBLIC_MCP_KEYS_URL'], frontend: ['PUBLIC_MCP_KEYS_URL'] },
         }),
         frontend: setting(publicUrl, {
           default: 'auto',

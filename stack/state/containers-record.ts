@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { findOriginal } from './find-original.ts';
 import type { Installation } from './installation.ts';
+import { recordedUrls } from './recorded-urls.ts';
 import { stateFile } from './state-file.ts';
 
 const containersRecord = z.object({
@@ -10,7 +11,7 @@ const containersRecord = z.object({
   daemon: z.object({ id: z.string(), socket: z.string() }),
   /** As in `state/process.json`, to show what `svc up` would change. */
   settings: z.record(z.string(), z.string()),
-  urls: z.object({ app: z.string(), api: z.string(), mcp: z.string(), runtime: z.string() }),
+  urls: recordedUrls,
   services: z.array(z.object({ name: z.string(), container: z.string(), url: z.string().nullable() })),
   /** The image id of each name at its last use: the name is the choice, the id its meaning then. */
   images: z.record(z.string(), z.string()),

@@ -3,6 +3,7 @@ import { errorCodes } from '../../services/contracts/errors.ts';
 import { topologies } from '../settings/choices.ts';
 import { writeWhole } from './durable-file.ts';
 import { processIdentity } from './process-identity.ts';
+import { recordedUrls } from './recorded-urls.ts';
 import { stateFile } from './state-file.ts';
 import { serviceStates } from './transition.ts';
 
@@ -40,7 +41,7 @@ export const platformRecord = z.object({
   foreground: z.boolean().default(false),
   /** All start values by name, to show what `svc up` would change. Never a secret. */
   settings: z.record(z.string(), z.string()),
-  urls: z.object({ app: z.string(), api: z.string(), mcp: z.string(), runtime: z.string() }),
+  urls: recordedUrls,
   services: z.array(serviceRecord),
   /** The platform still starts, or replaces parts one after the other. */
   isChanging: z.boolean().optional(),

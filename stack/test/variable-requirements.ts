@@ -17,6 +17,7 @@ export const transport = 'services/remote-mcp/test/transport.test.ts';
 export const backendServer = 'services/backend/test/server.test.ts';
 export const boot = 'services/backend/test/boot.test.ts';
 export const runtimeBus = 'services/runtime/test/bus.test.ts';
+const keysAddress = 'services/remote-mcp/test/keys-address.test.ts';
 export const frontend = 'services/frontend/frontend.test.ts';
 
 export const authorizationServer = 'later: comes with the authorization server';
@@ -140,6 +141,7 @@ const shownElsewhere: ReferencesElsewhere = {
     BUILD_PUBLIC_BACKEND_URL: `${frontend}: without it the build-time value is used`,
     PUBLIC_BACKEND_URL: `${frontend}: PUBLIC_BACKEND_URL overrides the build-time value`,
     PUBLIC_MCP_URL: `${frontend}: PUBLIC_BACKEND_URL overrides the build-time value`,
+    PUBLIC_MCP_KEYS_URL: `${frontend}: PUBLIC_MCP_KEYS_URL is told to the pages`,
   },
   runtime: {
     BUS_SERVERS: separate,
@@ -191,6 +193,7 @@ const shownElsewhere: ReferencesElsewhere = {
     PRIVATE_BACKEND_URL:
       'services/remote-mcp/test/calls.test.ts: reaches a call that waits for the first catalogue, which is then never made',
     PUBLIC_MCP_URL: authorizationServer,
+    PUBLIC_MCP_KEYS_URL: `${keysAddress}: shows no address of OAuth, to no method and at no place where clients look`,
     PUBLIC_BACKEND_URL: authorizationServer,
     SVC_ALLOWED_ORIGINS: `${transport}: a listed origin may call, and may read the headers that it needs`,
     SVC_PREVENT_DNS_REBINDING: `${transport}: with SVC_PREVENT_DNS_REBINDING=false no origin is refused`,

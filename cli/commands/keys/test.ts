@@ -22,7 +22,10 @@ export default class KeysTest extends SvcCommand {
     },
   ];
   static override flags = {
-    url: Flags.string({ summary: 'Address of /mcp; default: the one of this installation.', helpValue: 'URL' }),
+    url: Flags.string({
+      summary: 'Address of /mcp; default: the one of this installation for keys.',
+      helpValue: 'URL',
+    }),
     'key-file': Flags.string({ summary: 'File that holds the key.', helpValue: 'FILE' }),
   };
 
@@ -30,11 +33,12 @@ export default class KeysTest extends SvcCommand {
     refuseKeyAsArgument(this.argv);
     const { flags } = await this.parse(KeysTest);
     const terminal = this.terminal(flags);
-    const url = await addressOf(flags);
+    const { url, isForKeys } = await addressOf(flags);
     const key = await readKey({ keyFile: flags['key-file'], env: environment, terminal });
     const found = await climb({
       url,
       key,
+      isForKeys,
       onRung: (rung) => {
         const mark = marks[rung.mark];
         const head = `${terminal.paint(mark.colour, mark.sign)} ${rung.name.padEnd(16)} ${`${rung.ms} ms`.padStart(10)}  `;
@@ -73,13 +77,23 @@ function exitCodeOf({ code }: Cause): number {
   return code === 'unauthenticated' || code === 'forbidden' ? 3 : 4;
 }
 
-async function addressOf(flags: SharedFlags & { readonly url?: string | undefined }): Promise<URL> {
-  const text = flags.url ?? (await status({ installation: installationOf(flags) })).urls.mcp;
+interface TestedAddress {
+  readonly url: URL;
+  /** It is the address for keys alone. */
+  readonly isForKeys: boolean;
+}
+
+async function addressOf(flags: SharedFlags & { readonly url?: string | undefined }): Promise<TestedAddress> {
+  if (flags.url === undefined) {
+    const { mcp, keys } = (await status({ installation: installationOf(flags) })).urls;
+    return { url: new URL(keys), isForKeys: keys !== mcp };
+  }
+  const text = flags.url;
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
     throw new SvcError(
       'invalid_input',
       `--url must be an http or https address such as https://tools.example.com/mcp, not "${text}".`,
     );
   }
-  return new URL(text);
+  return { url: new URL(text), isForKeys: false };
 }

@@ -77,11 +77,12 @@ export default class ServerImport extends SvcCommand {
     });
     const installation = installationOf(flags);
     const tenancy = await tenancyOf(flags);
+    const { urls } = await status({ installation });
     const judged = judgeServers(servers, {
       only: flags.only ?? [],
       replaces: flags.replace,
       existing: await existingServers(tenancy),
-      ownUrl: (await status({ installation })).urls.mcp,
+      ownUrls: [urls.mcp, urls.keys],
     });
     const elsewhere = isInContainers(installation) || (await isOnOther(tenancy, flags.runtime));
     const agreed = await agree(judged, { yes: flags.yes, terminal });

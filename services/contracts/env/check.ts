@@ -151,13 +151,18 @@ const rules: { readonly [Service in ServiceName]: readonly Rule[] } = {
     together('SIGN_IN_PROVIDER_ISSUER', 'SIGN_IN_PROVIDER_CLIENT_SECRET'),
   ],
   frontend: [
-    noInternalPublicUrl({ PUBLIC_BACKEND_URL: undefined, PUBLIC_MCP_URL: variables.frontend.PUBLIC_MCP_URL.default }),
+    noInternalPublicUrl({
+      PUBLIC_BACKEND_URL: undefined,
+      PUBLIC_MCP_URL: variables.frontend.PUBLIC_MCP_URL.default,
+      PUBLIC_MCP_KEYS_URL: undefined,
+    }),
   ],
   runtime: [exactlyOneIdentity, imageOfContainers],
   'remote-mcp': [
     noInternalPublicUrl({
       PUBLIC_BACKEND_URL: variables['remote-mcp'].PUBLIC_BACKEND_URL.default,
       PUBLIC_MCP_URL: variables['remote-mcp'].PUBLIC_MCP_URL.default,
+      PUBLIC_MCP_KEYS_URL: undefined,
     }),
   ],
 };

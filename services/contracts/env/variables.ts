@@ -312,6 +312,10 @@ export const variables = {
       default: 'http://localhost:3001/mcp',
       source: 'additions',
     }),
+    PUBLIC_MCP_KEYS_URL: url({
+      meaning: 'Address that agents with an API key connect to, shown on the page; unset: PUBLIC_MCP_URL.',
+      source: 'additions',
+    }),
     PORT: port({ meaning: 'HTTP port.', default: '8888', source: 'additions' }),
     LOG_LEVEL: { ...logLevel, source: 'additions' as const },
     BIND_HOST: bindHost,
@@ -427,6 +431,10 @@ export const variables = {
     PUBLIC_MCP_URL: url({
       meaning: 'Own public URL, the RFC 8707 resource identifier.',
       default: 'http://localhost:3001/mcp',
+    }),
+    PUBLIC_MCP_KEYS_URL: url({
+      meaning: 'Own public URL for API keys alone, without OAuth metadata; unset: there is none.',
+      source: 'additions',
     }),
     PUBLIC_BACKEND_URL: url({
       meaning: 'Public base URL of the authorization server.',

@@ -1,11 +1,11 @@
 import { useMemo } from 'react';
 import { snippetsFor } from '../../contracts/clients/snippet.ts';
-import { mcpUrl } from '../app/environment.ts';
+import { keysUrl } from '../app/environment.ts';
 import { Snippet, SnippetTabs } from '../components/snippet.tsx';
 
 /** How an agent is connected to this platform. */
 export function ConnectAgent() {
-  const tabs = useMemo(() => snippetsFor(mcpUrl), []);
+  const tabs = useMemo(() => snippetsFor(keysUrl), []);
   return (
     <section aria-labelledby="connect" className="grid gap-6">
       <header>

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { parseName } from '../../contracts/names.ts';
-import { mcpUrl } from '../app/environment.ts';
+import { keysUrl, mcpUrl } from '../app/environment.ts';
 import { usePlace } from '../app/workspace.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorLine, ErrorState } from '../components/error-state.tsx';
@@ -56,6 +56,7 @@ export function GeneralPage() {
         <Part title="Addresses">
           <Copied label="Id of the workspace, for scripts and support" text={workspace.id} />
           <Copied label="MCP address of the platform, for agents" text={mcpUrl} />
+          {keysUrl !== mcpUrl && <Copied label="The same, for agents with an API key" text={keysUrl} />}
         </Part>
         <Part title="Your membership">
           <p>

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { snippetsFor } from '../../contracts/clients/snippet.ts';
-import { mcpUrl } from '../app/environment.ts';
+import { keysUrl } from '../app/environment.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { KeyShownOnce } from '../components/key-shown-once.tsx';
@@ -14,7 +14,7 @@ interface NewKeyProps {
 
 /** A key that was just made, with what connects an agent. */
 export function NewKey({ name, secret, onClose }: NewKeyProps) {
-  const tabs = useMemo(() => snippetsFor(mcpUrl), []);
+  const tabs = useMemo(() => snippetsFor(keysUrl), []);
   return (
     <Dialog title={`Key ${name}`} onClose={onClose}>
       <div className="grid min-w-0 gap-4">

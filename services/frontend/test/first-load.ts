@@ -4,7 +4,7 @@ const importedNames = /(?:from|import)\s*["']\.\/([^"']+\.js)["']/g;
 
 /** The bytes of all JavaScript, compressed by gzip, that a browser without a cache loads for one place. */
 export async function firstLoadBytes(placeModule: string): Promise<number> {
-  const { index, assets } = await readPage({ backendUrl: null, mcpUrl: 'http://localhost/mcp' });
+  const { index, assets } = await readPage({ backendUrl: null, mcpUrl: 'http://localhost/mcp', keysUrl: null });
   const entry = /src="\/assets\/([^"]+\.js)"/.exec(index.body.toString())?.[1];
   const place = [...assets.keys()].find((path) => path.startsWith(`/assets/${placeModule}-`) && path.endsWith('.js'));
   if (entry === undefined || place === undefined) throw new Error(`The build has no script of "${placeModule}".`);

@@ -10,12 +10,18 @@ const soonDays = 14;
 
 /** The name under which others reach the platform, and its certificate. */
 export async function checkPublicAddress({ plan }: Planned): Promise<readonly Found[]> {
+  const { mcp, keys } = plan.addresses.public;
   const { host } = plan.definition.public;
   if (host === undefined) return [ok('The platform is for this machine only: public.host is not set.')];
+  const urls = [mcp, ...(keys === null ? [] : [keys])].map((url) => new URL(url));
+  return (await Promise.all(urls.map(checkName))).flat();
+}
+
+async function checkName(url: URL): Promise<readonly Found[]> {
+  const host = url.hostname;
   try {
     const addresses = await lookup(host, { all: true });
     const found = ok(`${host} is ${addresses.map(({ address }) => address).join(', ')}.`);
-    const url = new URL(plan.addresses.public.mcp);
     return url.protocol === 'https:' ? [found, await checkCertificate(host, portOf(url.href))] : [found];
   } catch (error) {
     return [failed(`The name ${host} is unknown: ${inWords(error)}.`, `Add a DNS record for ${host}.`)];

@@ -5,7 +5,7 @@ import { cataloguePath, internalFilesPath } from '../../../services/contracts/ca
 import { accountPath, graphqlPath, jwksPath } from '../../../services/contracts/token.ts';
 import { until } from '../../test/until.ts';
 import { ask, send, type TestRequest } from './ask.ts';
-import { hasCaddy, host, openFront } from './running-caddy.ts';
+import { hasCaddy, host, keysHost, openFront } from './running-caddy.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -69,7 +69,10 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
 
   type Front = Awaited<ReturnType<typeof openFront>>;
   let fronts: Readonly<Record<'files' | 'none', Front>>;
-  const open = (tls: string) => openFront(`public: { host: ${host}, ${tls}, httpPort: auto, httpsPort: auto }`);
+  const open = (tls: string) =>
+    openFront(
+      `public: { host: ${host}, ${tls}, httpPort: auto, httpsPort: auto }\npublicUrls: { keys: "https://${keysHost}/mcp" }`,
+    );
   beforeAll(async () => {
     fronts = { files: await open('tls: files, cert: own.pem, key: own.key'), none: await open('tls: none') };
   });
@@ -140,6 +143,23 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
       expect(status).toBe(421);
       const hint = `The platform is at ${front.origin}.`;
       expect(JSON.parse(body).error).toMatchObject({ code: 'not_found', hint });
+    });
+
+    test.each(['/mcp', '/mcp?skillIds=a,b', '/health'])('at the name for keys, %s goes to remote-mcp', async (path) => {
+      const headers = { authorization: 'Bearer SVA_x' };
+      const { status, body } = await ask({ ...to(path), host: keysHost, method: 'POST', body: '{}', headers });
+      const seen = JSON.parse(body);
+      expect([status, seen]).toMatchObject([200, { name: 'remote-mcp', url: path, length: 2 }]);
+      expect(seen.headers).toMatchObject({ ...headers, host: `${keysHost}:${to('/').port}` });
+    });
+
+    const elsewhere = rows.map(([path]) => path).filter((path) => !/^\/(mcp|health)/.test(path));
+    test.each([...elsewhere, ...closed, '/connect/authorize'])('at the name for keys, %s is closed', async (path) => {
+      const { status, body, headers } = await ask({ ...to(path), host: keysHost });
+      expect([status, JSON.parse(body).error, headers.location, headers.server]).toMatchObject([
+        ...[404, { code: 'not_found', message: 'Only /mcp is here, for agents with an API key.' }],
+        ...[undefined, undefined],
+      ]);
     });
 
     test('a body of 4 MiB passes', async () => {
@@ -230,6 +250,8 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
       const plain = { host, port: ports['caddy-http'] ?? 0, ca: null };
       const { status, headers } = await ask({ path: '/skills/abc?tab=a%2Fb', ...plain });
       expect([status, headers.location]).toEqual([308, `${origin}/skills/abc?tab=a%2Fb`]);
+      const ofKeys = await ask({ path: '/mcp', ...plain, host: keysHost });
+      expect([ofKeys.status, ofKeys.headers.location]).toEqual([308, `https://${keysHost}/mcp`]);
       const other = await ask({ path: '/mcp', method: 'POST', ...plain, headers: { host: 'evil.example.com' } });
       expect([other.status, other.headers.location]).toEqual([308, `${origin}/mcp`]);
     });

@@ -22,15 +22,16 @@ import { partOf } from './planned.ts';
 export const hasCaddy = findProgram('caddy', process.env.PATH) !== null;
 
 export const host = 'agents.example.com';
+export const keysHost = 'keys.example.com';
 
 /**
  * Starts Caddy as in a platform with these settings, with a free port for each `auto`. A stand-in replaces each part
- * behind Caddy, and own.pem is the certificate for `host`.
+ * behind Caddy, and own.pem is the certificate for `host` and `keysHost`.
  */
 export async function openFront(yaml: string) {
   await using stack = new AsyncDisposableStack();
   const folder = stack.adopt(mkdtempSync(join(tmpdir(), 'svc-front-')), (dir) => rmSync(dir, { recursive: true }));
-  makeCertificate(folder, 'own', `DNS:${host}`);
+  makeCertificate(folder, 'own', `DNS:${host},DNS:${keysHost}`);
   const definition = definitionOf(`topology: distributed\n${yaml}`);
   const wishes = portWishesOf(definition);
   const free = await freePorts(wishes.length);
