@@ -30,6 +30,12 @@ export function wordsOfSearch(search: string): readonly string[] {
   return words.filter((word) => !words.some((other) => other !== word && other.startsWith(word)));
 }
 
+/** Whether the graph would find a node with these texts. */
+export function matchesSearch(texts: readonly (string | null)[], search: string): boolean {
+  const words = [...wordsOf(texts)];
+  return wordsOfSearch(search).every((start) => words.some((word) => word.startsWith(start)));
+}
+
 function split(text: string): string[] {
   return text
     .normalize('NFKD')

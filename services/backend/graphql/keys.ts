@@ -1,6 +1,7 @@
 import { parseId } from '../../contracts/ids.ts';
 import { keyDisclosures } from '../../contracts/key-disclosure.ts';
 import { pageMax } from '../graph/graph.ts';
+import { matchesSearch } from '../graph/search-words.ts';
 import { createKey } from '../keys/create-key.ts';
 import { identifyKey } from '../keys/identify-key.ts';
 import { importKey } from '../keys/import-key.ts';
@@ -10,7 +11,7 @@ import { revokeKey } from '../keys/revoke-key.ts';
 import { replacedKey, rotateKey } from '../keys/rotate-key.ts';
 import { updateKey } from '../keys/update-key.ts';
 import type { Builder, GraphqlContext } from './builder.ts';
-import { listArgs, listOf, pageOf, searchArgs } from './paging.ts';
+import { listArgs, listOf, pageOf, parseSearch, searchArgs } from './paging.ts';
 
 export function addKeys(builder: Builder): void {
   const stateType = builder.enumType('KeyState', { values: keyStates });
@@ -86,12 +87,14 @@ export function addKeys(builder: Builder): void {
     t.field({
       type: ['Key'],
       description: 'The keys of the caller that are not revoked. Operators have none.',
-      args: listArgs(builder),
-      resolve: async ({ id: workspace }, args, { access, load, principal }) => {
+      args: { ...listArgs(builder), search: t.arg.string() },
+      resolve: async ({ id: workspace }, { first, search }, { access, load, principal }) => {
         await access(workspace, 'read');
         if (principal.kind === 'operator') return [];
+        const sought = parseSearch(search ?? '');
         const keys = await load.keysOfUser({ id: principal.user, workspace }, pageMax);
-        return keys.filter(({ revokedAt }) => revokedAt === null).slice(0, listOf(args.first));
+        const found = keys.filter(({ revokedAt, name }) => revokedAt === null && matchesSearch([name], sought));
+        return found.slice(0, listOf(first));
       },
     }),
   );

@@ -3,10 +3,11 @@ import { parseId } from '../../contracts/ids.ts';
 import { memberRoles } from '../../contracts/member-roles.ts';
 import { pageMax } from '../graph/graph.ts';
 import { parseMemberRole } from '../members/access.ts';
+import { searchMembers } from '../members/search-members.ts';
 import { addMember, removeMember, updateMember } from '../workspaces/change-members.ts';
 import { invitationUrl, invite, withdrawInvitation } from '../workspaces/invitations.ts';
 import type { Builder } from './builder.ts';
-import { listArgs, listOf, pageArgs, pageOf } from './paging.ts';
+import { listArgs, listOf, pageArgs, pageOf, searchArgs } from './paging.ts';
 
 export function addMembers(builder: Builder): void {
   const roleType = builder.enumType('MemberRole', {
@@ -57,11 +58,15 @@ export function addMembers(builder: Builder): void {
   builder.objectField('Workspace', 'members', (t) =>
     t.field({
       type: 'MemberPage',
-      description: 'Owner and admin only.',
-      args: pageArgs(builder),
-      resolve: async ({ id: anchor }, args, { backend, access }) => {
+      description: 'Owner and admin only. A search finds words of name and e-mail address, in one page.',
+      args: searchArgs(builder),
+      resolve: async ({ id: anchor }, args, { backend: { graph }, access, load }) => {
         await access(anchor, 'administer');
-        return await backend.graph.select({ type: 'member', anchor, orderBy: 'createdAt', ...pageOf(args) });
+        const page = pageOf(args);
+        if (page.search === undefined) {
+          return await graph.select({ type: 'member', anchor, orderBy: 'createdAt', ...page });
+        }
+        return await searchMembers({ graph, page: { ...page, anchor }, personOf: load.personOfMember });
       },
     }),
   );

@@ -61,7 +61,7 @@ function parseCursor(text: string): Cursor {
   throw new SvcError('invalid_input', '"after" must be the "next" of an earlier page.');
 }
 
-function parseSearch(text: string): string {
+export function parseSearch(text: string): string {
   if (text.length <= searchLengthMax) return text.trim();
   throw new SvcError('invalid_input', `"search" must be at most ${searchLengthMax} characters long.`);
 }

@@ -9,7 +9,7 @@ import { busServersOf, registerRuntime } from '../runtimes/register-runtime.ts';
 import { revokeRuntime } from '../runtimes/revoke-runtime.ts';
 import { runtimesRunning } from '../servers/bound-runtimes.ts';
 import type { Builder } from './builder.ts';
-import { listArgs, listOf, pageArgs, pageOf } from './paging.ts';
+import { listArgs, listOf, pageArgs, pageOf, searchArgs } from './paging.ts';
 
 export function addRuntimes(builder: Builder): void {
   builder.objectType('Runtime', {
@@ -54,7 +54,7 @@ export function addRuntimes(builder: Builder): void {
   builder.objectField('Workspace', 'runtimes', (t) =>
     t.field({
       type: 'RuntimePage',
-      args: pageArgs(builder),
+      args: searchArgs(builder),
       resolve: async (workspace, args, { backend, access }) => {
         await access(workspace.id, 'read');
         return await runtimesAt(backend.graph, workspace.id, pageOf(args));

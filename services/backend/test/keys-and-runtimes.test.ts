@@ -102,6 +102,35 @@ describe('keys', () => {
   });
 });
 
+test('own keys and runtimes are found by words of their names', async () => {
+  const w = await newWorkspace();
+  const { token } = await backend.addMember(w as ReturnType<typeof newId<'workspace'>>, 'viewer');
+  for (const name of ['laptop-of-ann', 'night-job']) {
+    expect(await backend.ask({ query: create, variables: { w, input: { name } }, token })).toMatchObject({
+      code: null,
+    });
+  }
+  await backend.must(create, { w, input: { name: 'laptop-of-owner' } });
+  for (const name of ['laptop-office', 'cellar']) {
+    await backend.must(`mutation ($w: ID!, $n: String!) { registerRuntime(workspace: $w, name: $n) { secret } }`, {
+      ...{ w, n: name },
+    });
+  }
+  const query = `query ($w: ID!, $s: String) {
+    workspace(id: $w) { ownKeys(search: $s) { name } runtimes(search: $s) { nodes { name } } }
+  }`;
+  const found = async (s: string | null) => {
+    const { ownKeys, runtimes } = (await backend.ask({ query, variables: { w, s }, token })).data.workspace;
+    return [...ownKeys, ...runtimes.nodes].map(({ name }: { name: string }) => name);
+  };
+  expect(await found('LAP')).toEqual(['laptop-of-ann', 'laptop-office']);
+  expect(await found('office laptop')).toEqual(['laptop-office']);
+  expect(await found('aptop')).toEqual([]);
+  expect(await found(null)).toEqual(['laptop-of-ann', 'night-job', 'laptop-office', 'cellar']);
+  const tooLong = await backend.ask({ query, variables: { w, s: 'x'.repeat(257) }, token });
+  expect(tooLong.code).toBe('invalid_input');
+});
+
 describe('runtimes', () => {
   test('of a workspace are registered, listed and revoked', async () => {
     const w = await newWorkspace();

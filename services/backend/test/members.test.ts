@@ -271,6 +271,33 @@ test('a member’s last sign-in is known, and a person knows the own memberships
   expect(data.viewer.memberships).toEqual([{ id: own.id, workspace: { id } }]);
 });
 
+test('members are found by words of name and address, in one workspace, by owners and admins only', async () => {
+  const { id, add } = await open();
+  const other = await open();
+  for (const email of ['zoe.muller@example.com', 'zoltan@example.com']) {
+    expect((await add(email)).code).toBe(null);
+    expect((await other.add(`other.${email}`)).code).toBe(null);
+  }
+  const query = `query ($w: ID!, $s: String, $f: Int = 100) { workspace(id: $w) { members(search: $s, first: $f) {
+    nodes { person { email } } pageInfo { next } } } }`;
+  const found = async (s: string, f = 100) => {
+    const { nodes, pageInfo } = (await backend.must(query, { w: id, s, f })).workspace.members;
+    expect(pageInfo.next).toBe(null);
+    return nodes.map(({ person }: { person: { email: string } }) => person.email);
+  };
+  expect(await found('ZO')).toEqual(['zoe.muller@example.com', 'zoltan@example.com']);
+  expect(await found('zo', 1)).toEqual(['zoe.muller@example.com']);
+  expect(await found('müller zoe')).toEqual(['zoe.muller@example.com']);
+  expect(await found('oltan')).toEqual([]);
+  const { token } = await backend.addMember(id, 'editor');
+  const refused = await backend.ask({ query, variables: { w: id, s: 'zo' }, token });
+  expect([refused.code, refused.data?.workspace ?? null]).toEqual(['forbidden', null]);
+  const tooLong = await backend.ask({
+    ...{ query, variables: { w: id, s: 'x'.repeat(257) }, token: await backend.operatorToken() },
+  });
+  expect(tooLong.code).toBe('invalid_input');
+});
+
 describe('a workspace of a person', () => {
   const create = 'mutation ($i: CreateWorkspaceInput!) { createWorkspace(input: $i) { name owner { id } } }';
 

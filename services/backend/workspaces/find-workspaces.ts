@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Node, Page, Selection, WithGraph } from '../graph/graph.ts';
-import { wordsOf, wordsOfSearch } from '../graph/search-words.ts';
+import { matchesSearch } from '../graph/search-words.ts';
 import { isBeingRemoved } from '../members/access.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
@@ -17,8 +17,8 @@ export async function selectWorkspaces(
   }
   const { search = '', ...rest } = page;
   const { memberships, next } = await selectMemberships(backend, principal, rest);
-  const sought = wordsOfSearch(search);
-  return { nodes: memberships.map(({ workspace }) => workspace).filter(({ name }) => matches(name, sought)), next };
+  const workspaces = memberships.map(({ workspace }) => workspace);
+  return { nodes: workspaces.filter(({ name }) => matchesSearch([name], search)), next };
 }
 
 /** A page without the workspaces that are being removed. It is empty only at the end of the list. */
@@ -36,12 +36,6 @@ export interface Membership {
   readonly id: Node<'member'>['id'];
   readonly workspace: Node<'workspace'>;
   readonly role: string;
-}
-
-/** Matches as the graph searches. */
-function matches(name: string, sought: readonly string[]): boolean {
-  const words = [...wordsOf([name])];
-  return sought.every((start) => words.some((word) => word.startsWith(start)));
 }
 
 /** A suspended membership does not count until it is resumed. Operators are not members. */

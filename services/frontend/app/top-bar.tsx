@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { Button, IconButton } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
 import { LiveBadge } from '../components/live-badge.tsx';
@@ -13,10 +13,14 @@ import { useShortcuts } from './shortcuts.ts';
 import { chooseTheme, themes, useTheme } from './theme.ts';
 import type { Place, Viewer } from './workspace.ts';
 
-const Palette = lazy(() => import('./palette.tsx').then(({ Palette: component }) => ({ default: component })));
+const loadPalette = () => import('./palette.tsx');
+const Palette = lazy(() => loadPalette().then(({ Palette: component }) => ({ default: component })));
 const ShortcutList = lazy(() =>
   import('./shortcut-list.tsx').then(({ ShortcutList: component }) => ({ default: component })),
 );
+
+/** The palette opens at once, because it is loaded when the first place has been shown. */
+const loadPaletteAfterMs = 1000;
 
 /** The mark, the workspace, the places of work, the search and the person. */
 export function TopBar({ place, viewer }: { readonly place: Place | null; readonly viewer: Viewer | null }) {
@@ -34,6 +38,11 @@ export function TopBar({ place, viewer }: { readonly place: Place | null; readon
     'mod+k': () => setOpen(open === 'palette' ? null : 'palette'),
     '?': () => setOpen('shortcuts'),
   });
+  useEffect(() => {
+    // It is loaded again when it is opened, where this fails.
+    const timer = setTimeout(() => void loadPalette().catch(() => undefined), loadPaletteAfterMs);
+    return () => clearTimeout(timer);
+  }, []);
   return (
     <header className="sticky top-0 z-10 border-border border-b bg-background">
       <div className="mx-auto flex h-12 max-w-content items-center gap-1 px-2 tablet:px-4">
@@ -61,7 +70,9 @@ export function TopBar({ place, viewer }: { readonly place: Place | null; readon
         {viewer !== null && <PersonMenu viewer={viewer} workspace={id} />}
       </div>
       <Suspense>
-        {open === 'palette' && <Palette place={place} onClose={() => close('palette')} />}
+        {open === 'palette' && (
+          <Palette place={place} onClose={() => close('palette')} onShortcuts={() => setOpen('shortcuts')} />
+        )}
         {open === 'shortcuts' && <ShortcutList onClose={() => close('shortcuts')} />}
       </Suspense>
     </header>

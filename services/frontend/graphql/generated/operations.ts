@@ -227,6 +227,23 @@ export type OpenedWorkspaceQueryVariables = Exact<{
 
 export type OpenedWorkspaceQuery = { readonly workspace: { readonly id: string } | null };
 
+export type FoundQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  search: string;
+  mayConfigure: boolean;
+}>;
+
+
+export type FoundQuery = { readonly workspace: { readonly id: string, readonly skill: { readonly id: string, readonly name: string } | null, readonly skills: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string }> }, readonly role: { readonly id: string, readonly name: string } | null, readonly roles: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string }> }, readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly enabled: boolean, readonly integration: { readonly id: string } | null }> }, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly originalName: string, readonly mcpServer: { readonly id: string, readonly name: string } }> }, readonly runtimes: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string }> }, readonly ownKeys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly client: string | null }>, readonly members?: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly person: { readonly id: string, readonly name: string, readonly email: string } }> } } | null };
+
+export type RestartableMcpServersQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  search: string;
+}>;
+
+
+export type RestartableMcpServersQuery = { readonly workspace: { readonly id: string, readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly enabled: boolean }> } } | null };
+
 export type ProblemFragment = { readonly code: string, readonly message: string, readonly repair: string };
 
 export type GeneralQueryVariables = Exact<{
@@ -321,14 +338,6 @@ export type SkillsQueryVariables = Exact<{
 
 
 export type SkillsQuery = { readonly workspace: { readonly id: string, readonly skills: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly description: string, readonly available: boolean, readonly toolCount: number, readonly reason: ProblemFragment | null, readonly roles: ReadonlyArray<{ readonly id: string, readonly name: string }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
-
-export type FoundSkillsQueryVariables = Exact<{
-  workspace?: string | null | undefined;
-  search?: string | null | undefined;
-}>;
-
-
-export type FoundSkillsQuery = { readonly workspace: { readonly id: string, readonly skills: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string }> } } | null };
 
 export type RoleNamesQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -836,6 +845,14 @@ export const openedWorkspaceQuery: Operation<OpenedWorkspaceQuery, OpenedWorkspa
   text: "query OpenedWorkspace($workspace:ID){workspace(id:$workspace){id}}",
 };
 
+export const foundQuery: Operation<FoundQuery, FoundQueryVariables> = {
+  text: "query Found($workspace:ID$search:String!$mayConfigure:Boolean!){workspace(id:$workspace){id skill(name:$search){id name}skills(first:8 search:$search){nodes{id name}}role(name:$search){id name}roles(first:8 search:$search){nodes{id name}}mcpServers(first:8 search:$search){nodes{id name enabled integration{id}}}tools(first:8 search:$search){nodes{id originalName mcpServer{id name}}}runtimes(first:8 search:$search){nodes{id name}}ownKeys(first:8 search:$search){id name client}members(first:8 search:$search)@include(if:$mayConfigure){nodes{id person{id name email}}}}}",
+};
+
+export const restartableMcpServersQuery: Operation<RestartableMcpServersQuery, RestartableMcpServersQueryVariables> = {
+  text: "query RestartableMcpServers($workspace:ID$search:String!){workspace(id:$workspace){id mcpServers(first:20 search:$search){nodes{id name enabled}}}}",
+};
+
 export const generalQuery: Operation<GeneralQuery, GeneralQueryVariables> = {
   text: "query General($workspace:ID){workspace(id:$workspace){id createdAt owner{id name email}}}",
 };
@@ -878,10 +895,6 @@ export const removeMemberMutation: Operation<RemoveMemberMutation, RemoveMemberM
 
 export const skillsQuery: Operation<SkillsQuery, SkillsQueryVariables> = {
   text: "query Skills($workspace:ID$after:String$search:String$role:ID$available:Boolean){workspace(id:$workspace){id skills(first:100 after:$after search:$search role:$role available:$available){nodes{id name description available reason{...Problem}toolCount roles(first:20){id name}}pageInfo{next}}}}fragment Problem on Reason{code message repair}",
-};
-
-export const foundSkillsQuery: Operation<FoundSkillsQuery, FoundSkillsQueryVariables> = {
-  text: "query FoundSkills($workspace:ID$search:String){workspace(id:$workspace){id skills(first:8 search:$search){nodes{id name}}}}",
 };
 
 export const roleNamesQuery: Operation<RoleNamesQuery, RoleNamesQueryVariables> = {
