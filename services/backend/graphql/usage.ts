@@ -1,6 +1,7 @@
-import { findId, memberOfKey, operatorKeyOf, type WorkspaceId } from '../../contracts/ids.ts';
+import { findId, memberOfKey, operatorKeyOf } from '../../contracts/ids.ts';
 import type { Anchor, Graph } from '../graph/graph.ts';
 import { idKindOf } from '../graph/schema.ts';
+import { type Access, allows } from '../members/access.ts';
 import { largestShares, summarizeUsage, type UsageGroup, usageGroups, usageOrders } from '../usage/summarize-usage.ts';
 import type { Builder } from './builder.ts';
 import { listArgs, listOf, pageArgs, pageOf } from './paging.ts';
@@ -15,7 +16,8 @@ function addRows(builder: Builder): void {
     fields: (t) => ({
       hour: t.exposeFloat('hour'),
       key: t.string({
-        resolve: (row, _args, { backend }) => nameOfKey(backend.graph, row.workspace, row.key),
+        resolve: async (row, _args, { backend, access }) =>
+          await nameOfKey(backend.graph, await access(row.workspace, 'read'), row.key),
       }),
       keyId: t.exposeID('key', { description: 'Two keys have the same name while one replaces the other.' }),
       tool: t.string({
@@ -109,7 +111,8 @@ function addSummary(builder: Builder): void {
       name: t.string({
         nullable: true,
         description: 'Its id if it was removed since. null: calls outside of a skill.',
-        resolve: (share, _args, { backend }) => nameOfShare(backend.graph, share),
+        resolve: async (share, _args, { backend, access }) =>
+          await nameOfShare(backend.graph, await access(share.workspace, 'read'), share),
       }),
       calls: t.exposeInt('calls'),
       errors: t.exposeInt('errors'),
@@ -142,13 +145,15 @@ interface Used<Kind extends 'key' | 'tool' | 'skill' | 'mcpServer'> {
 }
 
 interface Share {
-  readonly workspace: WorkspaceId;
   readonly group: UsageGroup;
   readonly id: string | null;
 }
 
-/** Operators and members try tools without a key of their own. A member is named by the email address. */
-async function nameOfKey(graph: Graph, anchor: WorkspaceId, text: string): Promise<string> {
+/**
+ * Operators and members try tools without a key of their own. A member is named by the email address, which owner and
+ * admin alone see, or by the name of the person.
+ */
+async function nameOfKey(graph: Graph, { workspace: { id: anchor }, role }: Access, text: string): Promise<string> {
   if (text === operatorKeyOf(anchor)) return 'operator';
   const name = await nameOf(graph, { kind: 'key', id: text, anchor });
   const key = findId('key', text);
@@ -156,14 +161,15 @@ async function nameOfKey(graph: Graph, anchor: WorkspaceId, text: string): Promi
   const member = await graph.find('member', memberOfKey(key), anchor);
   const user = member === null ? null : findId('user', member.user);
   const person = user === null ? null : await graph.find('user', user, null);
-  return person?.email ?? name;
+  if (person === null) return name;
+  return allows(role, 'administer') ? person.email : person.name;
 }
 
-async function nameOfShare(graph: Graph, { workspace, group, id }: Share): Promise<string | null> {
+async function nameOfShare(graph: Graph, access: Access, { group, id }: Share): Promise<string | null> {
   if (id === null) return null;
   return group === 'key'
-    ? await nameOfKey(graph, workspace, id)
-    : await nameOf(graph, { kind: group, id, anchor: workspace });
+    ? await nameOfKey(graph, access, id)
+    : await nameOf(graph, { kind: group, id, anchor: access.workspace.id });
 }
 
 /** If a used object was removed since, only its id is left. */

@@ -689,7 +689,7 @@ describe('reading', () => {
     }
   });
 
-  test('usage names a member who tried tools by the email address, until the person leaves', async () => {
+  test('usage names a member who tried tools, to owner and admin by the email address, until the person leaves', async () => {
     const { user } = await backend.addMember(home.workspace, 'admin');
     const hour = Date.UTC(2026, 0, 1);
     const id = await backend.withGraph((graph) =>
@@ -705,13 +705,25 @@ describe('reading', () => {
         return member.id;
       }),
     );
-    const query = `query ($w: ID!) { workspace(id: $w) { usage(from: ${hour}, to: ${hour + 1}) { nodes { key keyId } } } }`;
-    const nameIn = async () =>
-      (await ask(query, { w: home.workspace }, tokens.get('viewer'))).data.workspace.usage.nodes;
-    expect(await nameIn()).toEqual([{ key: `${user}@example.com`, keyId: memberKeyOf(id) }]);
+    const stretch = `(from: ${hour}, to: ${hour + 1})`;
+    const query = `query ($w: ID!) { workspace(id: $w) {
+      usage${stretch} { nodes { key } } usageSummary${stretch} { largest(by: key, order: calls) { id name } }
+    } }`;
+    const namesFor = async (who: string) => {
+      const { usage, usageSummary } = (await ask(query, { w: home.workspace }, tokens.get(who))).data.workspace;
+      return [usage.nodes, usageSummary.largest];
+    };
+    const named = (name: string) => [[{ key: name }], [{ id: memberKeyOf(id), name }]];
+    const { email, name } = await backend.withGraph(
+      async (graph) => (await graph.find('user', user, null)) ?? expect.fail(),
+    );
+    expect(name).not.toContain(email);
+    for (const who of everyone) {
+      expect([who, await namesFor(who)]).toEqual([who, named(may(who, 'administer') ? email : name)]);
+    }
     const remove = 'mutation ($w: ID!, $id: ID!) { removeMember(workspace: $w, id: $id) }';
     await backend.must(remove, { w: home.workspace, id });
-    expect(await nameIn()).toEqual([{ key: memberKeyOf(id), keyId: memberKeyOf(id) }]);
+    expect(await namesFor('viewer')).toEqual(named(memberKeyOf(id)));
   });
 
   test('the launch of an MCP server, and its output, are for owner, admin and operator', async () => {
