@@ -12,6 +12,7 @@ import {
 } from 'graphql';
 import { handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { signedOutCode, tooManyMessagesCode, tryAgainCode } from '../../contracts/close-codes.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { randomText } from '../../contracts/ids.ts';
 import { graphqlPath } from '../../contracts/token.ts';
@@ -42,8 +43,6 @@ const messagesPeriodMs = 10_000;
 /** Shorter than the idle timeout of common proxies. */
 const pingEveryMs = 12_000;
 const closeMaxMs = 1000;
-/** As the protocol graphql-transport-ws has it for `Unauthorized`. */
-const signedOutCode = 4401;
 
 interface Surface {
   readonly origins: readonly string[];
@@ -147,7 +146,7 @@ export class GraphqlSockets {
 
   #fail(socket: WebSocket, thrown: unknown): void {
     withBugReported(thrown, this.#logger);
-    socket.close(1011, 'Internal error.');
+    socket.close(tryAgainCode, 'Internal error.');
   }
 
   async #endWithSession(socket: WebSocket, principal: UserPrincipal): Promise<void> {
@@ -157,7 +156,8 @@ export class GraphqlSockets {
       for await (const _change of this.#backend.changes.follow(principal, null, closed.signal));
     } catch (thrown) {
       const { code } = withBugReported(thrown, this.#logger);
-      socket.close(code === 'unauthenticated' ? signedOutCode : 1011, 'The session has ended.');
+      if (code === 'unauthenticated') socket.close(signedOutCode, 'The session has ended.');
+      else socket.close(tryAgainCode, 'The changes cannot be followed.');
     }
   }
 
@@ -262,7 +262,10 @@ function keepAlive(socket: WebSocket): void {
   socket.once('close', () => clearInterval(pinging));
 }
 
-/** A page that sends more messages is not one of ours. */
+/**
+ * A page that sends more messages is not one of ours. Nothing more is read from it, so it cannot delay the end by its
+ * part of the closing handshake (RFC 6455 §7.1.5).
+ */
 function boundMessages(socket: WebSocket): void {
   let messages = 0;
   let since = performance.now();
@@ -270,7 +273,11 @@ function boundMessages(socket: WebSocket): void {
     const now = performance.now();
     if (now - since > messagesPeriodMs) [messages, since] = [0, now];
     messages += 1;
-    if (messages > messagesMax) socket.terminate();
+    if (messages <= messagesMax) return;
+    socket.removeAllListeners('message');
+    socket.close(tooManyMessagesCode, 'Too many messages.');
+    socket.pause();
+    setTimeout(() => socket.terminate(), closeMaxMs).unref();
   });
 }
 

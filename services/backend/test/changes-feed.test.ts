@@ -1,6 +1,8 @@
+import type { Socket } from 'node:net';
 import { type Client, createClient } from 'graphql-ws';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { tooManyMessagesCode } from '../../contracts/close-codes.ts';
 import type { UserId, WorkspaceId } from '../../contracts/ids.ts';
 import { graphqlPath } from '../../contracts/token.ts';
 import { Browser } from './browser.ts';
@@ -267,11 +269,29 @@ describe('a message is refused', () => {
     for (let id = 0; id < 9; id++) many.socket.send(subscribe(id));
     await expect.poll(() => many.heard.filter((text) => text.includes('rate_limited'))).toHaveLength(1);
     for (let i = 0; i < 100; i++) many.socket.send('{"type":"ping"}');
-    // Cut without a closing handshake, which a client could delay (RFC 6455 §7.1.5).
-    expect(await many.closed).toBe(1006);
+    expect(await many.closed).toBe(tooManyMessagesCode);
     const large = await connect();
     large.socket.send(JSON.stringify({ type: 'ping', payload: { text: 'x'.repeat(20_000) } }));
     expect(await large.closed).toBe(1009);
+  });
+
+  test('after too many, also where the sender goes on and leaves out its part of the closing handshake', async () => {
+    const headers = { origin: 'http://localhost:8888', cookie: cookieOf(await signIn()) };
+    const socket = new WebSocket(socketUrl(), 'graphql-transport-ws', { headers });
+    await new Promise((resolve) => socket.on('open', resolve));
+    socket.on('error', () => undefined);
+    // Sends on the connection below the library, which would answer.
+    const { _socket: connection } = socket as unknown as { _socket: Socket };
+    const ended = new Promise((resolve) => connection.on('close', resolve));
+    connection.removeAllListeners('data');
+    connection.on('error', () => undefined).resume();
+    // A masked frame with the text "x" (RFC 6455 §5.2).
+    const frame = Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x78]);
+    const before = performance.now();
+    const sending = setInterval(() => connection.write(Buffer.concat(Array.from({ length: 200 }, () => frame))), 5);
+    await ended;
+    clearInterval(sending);
+    expect(performance.now() - before).toBeLessThan(5000);
   });
 
   test('over HTTP', async () => {

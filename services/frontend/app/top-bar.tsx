@@ -62,7 +62,7 @@ export function TopBar({ place, viewer }: { readonly place: Place | null; readon
         )}
         <WorkNavigation workspace={id} />
         <span className="flex-1" />
-        {connection === 'lost' && <LiveBadge />}
+        {(connection === 'lost' || connection === 'stopped') && <LiveBadge connection={connection} />}
         <Button look="quiet" icon="search" onClick={() => setOpen('palette')}>
           <span className="sr-only tablet:not-sr-only">Search</span>
           <kbd className="hidden text-12 text-quiet tablet:inline">{modKey}K</kbd>

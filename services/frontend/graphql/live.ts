@@ -1,5 +1,6 @@
 import { createClient } from 'graphql-ws';
 import { useSyncExternalStore } from 'react';
+import { signedOutCode, tooManyMessagesCode } from '../../contracts/close-codes.ts';
 import { graphqlPath } from '../../contracts/token.ts';
 import { backendUrl } from '../app/environment.ts';
 import { goToSignIn, refreshSession } from './account.ts';
@@ -7,15 +8,13 @@ import { refreshShown } from './client.ts';
 import { changesSubscription } from './generated/operations.ts';
 import { fieldOf } from './shown-error.ts';
 
-export type Connection = 'connecting' | 'live' | 'lost';
+/** `stopped`: the backend has refused the page, which does not connect again by itself. */
+export type Connection = 'connecting' | 'live' | 'lost' | 'stopped';
 
 /** A burst of changes is one round trip. */
 const coalesceMs = 50;
 const retryFirstMs = 500;
 const retryMaxMs = 15_000;
-
-/** The backend closes the connections of a session that has ended with this code. */
-const signedOutCode = 4401;
 
 let connection: Connection = 'connecting';
 const listeners = new Set<() => void>();
@@ -35,21 +34,23 @@ export function followChanges(workspace: string | null): () => void {
   const client = createClient({
     url: `${backendUrl.replace(/^http/, 'ws')}${graphqlPath}`,
     retryAttempts: Number.POSITIVE_INFINITY,
-    shouldRetry: () => true,
+    shouldRetry: (closed) => fieldOf(closed, 'code') !== tooManyMessagesCode,
     retryWait: waitBeforeRetry,
     on: {
       connected: () => setConnection('live'),
       closed: (event) => {
         if (isStopped) return;
-        if (fieldOf(event, 'code') === signedOutCode) return goToSignIn();
+        const code = fieldOf(event, 'code');
+        if (code === signedOutCode) return goToSignIn();
+        if (code === tooManyMessagesCode) return setConnection('stopped');
         setConnection(connection === 'connecting' ? 'connecting' : 'lost');
       },
-      error: () => setConnection('lost'),
+      error: lose,
     },
   });
   const unsubscribe = client.subscribe(
     { query: changesSubscription.text, variables: { workspace } },
-    { next: askSoon, error: () => setConnection('lost'), complete: () => undefined },
+    { next: askSoon, error: lose, complete: () => undefined },
   );
   return () => {
     isStopped = true;
@@ -74,6 +75,11 @@ async function waitBeforeRetry(retries: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, delayMs));
   const isSignedIn = await refreshSession().catch(() => true);
   if (!isSignedIn) goToSignIn();
+}
+
+/** The end of a refused page is an error, too. */
+function lose(): void {
+  if (connection !== 'stopped') setConnection('lost');
 }
 
 function setConnection(next: Connection): void {
