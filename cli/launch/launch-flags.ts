@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { looksSecret } from '../../services/contracts/secret-words.ts';
+import type { SettingsField } from '../../services/contracts/setting-rules.ts';
 import { environment } from '../command.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { askSecret } from '../typed/ask-secret.ts';
@@ -27,6 +28,13 @@ export const launchFlags = {
     summary:
       'Header for the URL. NAME alone is a secret: X-Api-Key comes from the variable X_API_KEY or a prompt; may be repeated.',
     helpValue: 'NAME[: VALUE]',
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
+  require: Flags.string({
+    summary:
+      'Variable, or header of the URL, that the MCP server needs. Without a value, which people also give in the page, it is not started; may be repeated.',
+    helpValue: 'NAME',
     multiple: true,
     multipleNonGreedy: true,
   }),
@@ -113,6 +121,17 @@ export async function withValues({ env, headers }: GivenSettings, terminal: Term
   };
 }
 
+/** The names of required settings. Refuses what cannot be the name of a variable, or of a header. */
+export function requiredNames(typed: readonly string[], field: SettingsField): readonly string[] {
+  const { isName, what, flag } = field === 'env' ? kinds.env : kinds.header;
+  const wrong = typed.find((name) => !isName.test(name));
+  if (wrong === undefined) return typed;
+  // A person may have typed a value, which may be a secret.
+  throw new SvcError('invalid_input', `--require takes the name of a ${what}, without a value.`, {
+    hint: `"${beginning(wrong)}" is not a valid name of a ${what}. A value stands in its own flag: ${flag} NAME`,
+  });
+}
+
 /** The runtime finds out the transport of a URL. Refuses one that it does not speak, and one without a URL. */
 export function checkTransport({ url, transport }: LaunchFlags): void {
   if (transport === undefined) return;
@@ -169,13 +188,17 @@ function parseSetting(typed: string, kind: Kind): GivenSetting {
   if (!kind.isName.test(name)) {
     // The text may be a secret without its name.
     throw new SvcError('invalid_input', `${kind.flag} takes ${kind.form}.`, {
-      hint: `"${name.slice(0, 20)}${name.length > 20 ? '…' : ''}" is not a valid name of a ${kind.what}.`,
+      hint: `"${beginning(name)}" is not a valid name of a ${kind.what}.`,
     });
   }
   if (at === -1) return { name, value: null, secret: true };
   const value = kind.separator === ':' ? typed.slice(at + 1).trim() : typed.slice(at + 1);
   if (looksSecret(name, value)) throw secretAsArgument(kind.flag, { name });
   return { name, value, secret: false };
+}
+
+function beginning(text: string): string {
+  return `${text.slice(0, 20)}${text.length > 20 ? '…' : ''}`;
 }
 
 function secret(settings: readonly { readonly name: string; readonly value: string }[]): readonly GivenSetting[] {

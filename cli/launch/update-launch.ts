@@ -1,7 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { LaunchInput, Setting } from '../../stack/client/generated/operations.ts';
+import type { SettingsField } from '../../services/contracts/setting-rules.ts';
+import type { LaunchInput, Setting, SettingDeclaration } from '../../stack/client/generated/operations.ts';
 import type { McpServer } from '../objects/servers.ts';
-import { folderOf } from './launch-flags.ts';
+import { folderOf, requiredNames } from './launch-flags.ts';
+import { declaredAfter, declaredIn } from './required-settings.ts';
+
+type Launch = NonNullable<McpServer['launch']>;
 
 /** The parts of a launch that an update names. Absent ones stay. */
 export interface LaunchPatch {
@@ -12,6 +17,8 @@ export interface LaunchPatch {
   readonly headers: readonly Setting[];
   readonly unsetEnv: readonly string[];
   readonly unsetHeaders: readonly string[];
+  readonly require: readonly string[];
+  readonly unsetRequire: readonly string[];
 }
 
 export interface Place {
@@ -29,7 +36,7 @@ export function patchedLaunch(server: McpServer, patch: LaunchPatch, { isElsewhe
     refuse(server, { values: patch.cwd === undefined ? [] : [patch.cwd], flags: '--cwd', isFor: 'a command' });
     const { headers: given, unsetHeaders: unset } = patch;
     const headers = merged(stored.headers, { given, unset, what: 'header', keyOf: (name) => name.toLowerCase() });
-    return { url: patch.url ?? stored.url, headers };
+    return { url: patch.url ?? stored.url, headers, settings: declared(stored, patch, 'headers') };
   }
   const values = [...patch.headers, ...patch.unsetHeaders];
   refuse(server, { values, flags: '--header and --unset-header', isFor: 'a URL' });
@@ -39,12 +46,31 @@ export function patchedLaunch(server: McpServer, patch: LaunchPatch, { isElsewhe
     args: command === undefined ? stored.args : args,
     cwd: patch.cwd === undefined ? stored.cwd : folderOf(patch.cwd, isElsewhere),
     env: merged(stored.env, { given, unset, what: 'variable', keyOf: (name) => name }),
+    settings: declared(stored, patch, 'env'),
   };
+}
+
+/** Null keeps those of the MCP server. */
+function declared(stored: Launch, patch: LaunchPatch, field: SettingsField): LaunchInput['settings'] {
+  const required = requiredNames(patch.require, field);
+  if (required.length + patch.unsetRequire.length === 0) return null;
+  return declaredAfter({ field, stored, given: patch[field], required, unset: patch.unsetRequire });
 }
 
 /** The names of the visible fields of a launch that differ from the present ones. */
 export function changedParts({ launch: before }: McpServer, after: LaunchInput): readonly string[] {
-  return (['command', 'args', 'cwd', 'url'] as const).filter((part) => textOf(after[part]) !== textOf(before?.[part]));
+  const parts = (['command', 'args', 'cwd', 'url'] as const).filter(
+    (part) => textOf(after[part]) !== textOf(before?.[part]),
+  );
+  const field = after.url == null ? 'env' : 'headers';
+  const kept = before === null ? [] : declaredIn(before, field);
+  const isSame = isDeepStrictEqual(before?.settings.map(namesOnly), (after.settings ?? kept).map(namesOnly));
+  return isSame ? parts : [...parts, 'settings'];
+}
+
+/** What the command line can change of a declaration. */
+function namesOnly({ name, required }: SettingDeclaration) {
+  return { name, required };
 }
 
 function textOf(value: string | readonly string[] | null | undefined): string {

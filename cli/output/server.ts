@@ -28,6 +28,7 @@ export function describeServer(server: McpServer, terminal: Terminal): string {
     rows.push(['started as', launchLine(server.launch)]);
     if (server.launch.cwd !== null) rows.push(['folder', server.launch.cwd]);
     rows.push(['set by', server.launch.setBy]);
+    if (server.launch.settings.length > 0) rows.push(['settings', settingsInWords(server.launch.settings)]);
   }
   if (server.sandboxes.length > 0) rows.push(['sandbox', server.sandboxes.join(', ')]);
   if (server.homes.length > 0) rows.push(['home', server.homes.map(homeInWords).join(', ')]);
@@ -120,6 +121,18 @@ export interface ListedServer {
   readonly server: McpServer;
   /** How many of its tools are listed. */
   readonly tools: number;
+}
+
+/** The declared settings. Those that keep the MCP server from its start come first. */
+function settingsInWords(settings: NonNullable<McpServer['launch']>['settings']): string {
+  const missing = settings.filter(({ required, isSet }) => required && !isSet);
+  const others = settings.filter((setting) => !missing.includes(setting));
+  return [
+    ...missing.map(({ name }) => `${name} (required, missing)`),
+    ...others.map(
+      ({ name, required, isSet }) => `${name} (${required ? 'required' : 'optional'}, ${isSet ? 'set' : 'not set'})`,
+    ),
+  ].join(', ');
 }
 
 function homeInWords(home: string): string {

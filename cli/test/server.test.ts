@@ -73,6 +73,8 @@ describe('svc server add', () => {
     [['--env', 'A B=1', '--', 'x'], '--env takes NAME=VALUE', /"A B" is not a valid name/],
     [['--header', 'X: y', '--', 'x'], '--header and --header-file are for --url', /^$/],
     [['--env', 'A=1', '--url', 'http://x/'], '--env, --variable-file and --cwd are for a command', /^$/],
+    [['--require', 'A=b', '--', 'x'], '--require takes the name of a variable', /"A=b" is not .* flag: --env NAME/],
+    [['--require', 'a b', '--url', 'http://x/'], '--require takes the name of a header', /flag: --header NAME/],
     [['--transport', 'http', '--', 'x'], '--transport is only for --url', /^$/],
     [['--transport', 'carrier-pigeon', '--url', 'http://x/'], '--transport must be http or sse', /after --/],
   ])('refuses %j', async (words, message, hint) => {
@@ -90,6 +92,39 @@ describe('svc server add', () => {
     const { stdout } = await svc('server', 'show', 'web');
     expect(stdout).toContain('(header x-api-key: [secret]) (header x-team: blue)');
     expect(stdout).not.toContain(secret);
+  });
+
+  test('declares a required setting, which a person gives later', async () => {
+    const added = await svc(
+      'server',
+      'add',
+      'needy',
+      '--require',
+      'TOKEN',
+      '--env',
+      'LOG=a',
+      '--require',
+      'LOG',
+      ...command(),
+    );
+    expect(added).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('required setting env.TOKEN has no value'),
+    });
+    const { stdout } = await svc('server', 'show', 'needy');
+    expect(stdout).toMatch(/^settings +TOKEN \(required, missing\), LOG \(required, set\)$/m);
+    const filled = await svcWith({ TOKEN: secret }, 'server', 'update', 'needy', '--env', 'TOKEN');
+    expect(filled.stdout).toMatch(/^Changed MCP server needy: env\.TOKEN\.\nConnected\n/);
+    const { launch } = await shown('needy');
+    const declared = { title: '', description: '', required: true, isSet: true };
+    expect(launch.settings).toEqual([
+      { ...declared, name: 'TOKEN', secret: true },
+      { ...declared, name: 'LOG', secret: false },
+    ]);
+    expect(launch.env).toEqual([
+      { name: 'LOG', value: 'a' },
+      { name: 'TOKEN', value: null },
+    ]);
   });
 
   test('says where an MCP server without tools may say why', async () => {
@@ -145,6 +180,18 @@ describe('svc server update', () => {
     expect(header.stdout).toMatch(/^Changed MCP server web: url, headers\.x-team\.\n$/);
     expect(header.stderr).toContain('web is changed, but not Connected');
     expect(header.code).toBe(1);
+  });
+
+  test('declares a required setting, and declares it no longer', async () => {
+    const update = (...words: string[]) => svc('server', 'update', 'needy', ...words);
+    const removed = await update('--unset-require', 'TOKEN', '--unset-env', 'TOKEN');
+    expect(removed.stdout).toMatch(/^Changed MCP server needy: settings, env\.TOKEN\.\nConnected\n/);
+    const missing = await update('--require', 'TOKEN');
+    expect(missing).toMatchObject({ code: 1, stdout: 'Changed MCP server needy: settings.\n' });
+    expect(missing.stderr).toContain('needy is changed, but not Connected');
+    expect((await update('--require', 'TOKEN')).stdout).toBe('Nothing to change: needy is like that already.\n');
+    const unknown = await update('--unset-require', 'OTHER');
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('It has: LOG, TOKEN.') });
   });
 
   test('changes deadlines without a restart', async () => {

@@ -6,7 +6,16 @@ const options = {
   schema: 'node_modules/svc-platform/dist/schemas/apply.schema.json',
   skillFolders: new Map(),
 };
-const noLaunch = { command: null, args: null, cwd: null, url: null, env: [], headers: [], fingerprint: 'f' };
+const noLaunch = {
+  command: null,
+  args: null,
+  cwd: null,
+  url: null,
+  env: [],
+  headers: [],
+  settings: [],
+  fingerprint: 'f',
+};
 const launch = { ...noLaunch, setBy: 'operator' as const };
 const server = { id: '1', enabled: true, version: 1, startTimeout: null, callTimeout: null, runtimes: [] };
 const empty = { workspace: 'Default', mcpServers: [], skills: [], roles: [] };
@@ -125,4 +134,27 @@ test('a secret in an argument or an address is not written', () => {
   const { text } = exportFile({ ...empty, mcpServers }, options);
   expect(text).not.toContain(token);
   expect(text).toContain('[secret]');
+});
+
+test('declared settings are written without what is usual', () => {
+  const usual = { title: '', description: '', secret: true, required: true };
+  const one = stdio('a', [{ name: 'TOKEN', value: null }]);
+  const settings = [
+    { ...usual, name: 'TOKEN' },
+    { name: 'LEVEL', title: 'Level', description: 'How much it tells.', secret: false, required: false },
+  ];
+  const { text, variables } = exportFile(
+    { ...empty, mcpServers: [{ ...one, launch: { ...one.launch, settings } }] },
+    options,
+  );
+  expect(variables).toEqual(['TOKEN']);
+  expect(text).toContain(`
+    settings:
+      TOKEN: {}
+      LEVEL:
+        title: Level
+        description: How much it tells.
+        secret: false
+        required: false
+`);
 });

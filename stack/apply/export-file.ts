@@ -66,11 +66,22 @@ function exportServer(server: LiveMcpServerFragment, variables: Variables, folde
     env: settings(launch?.env ?? []),
     url,
     headers: settings(launch?.headers ?? []),
+    settings: declarationsOf(launch?.settings ?? []),
     runtime: bound?.name,
     enabled: enabled ? null : false,
     startTimeout,
     callTimeout,
   });
+}
+
+/** Without what is usual: a setting is secret and required. */
+function declarationsOf(declared: LiveLaunch['settings']) {
+  return Object.fromEntries(
+    declared.map(({ name, title, description, secret, required }) => [
+      name,
+      withoutEmpty({ title, description, secret: secret ? null : false, required: required ? null : false }),
+    ]),
+  );
 }
 
 function exportSkill(skill: LiveSkillFragment, from: string | undefined) {

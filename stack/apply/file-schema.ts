@@ -7,6 +7,7 @@ import { checkLaunch, type LaunchInput, type Setting } from '../../services/cont
 import { type DeadlineName, deadlineRanges, deadlineRule } from '../../services/contracts/mcp-server-deadlines.ts';
 import { type NameKind, parseDescription, parseName } from '../../services/contracts/names.ts';
 import { findSecretWord, looksSecret } from '../../services/contracts/secret-words.ts';
+import type { LaunchProblem } from '../../services/contracts/setting-rules.ts';
 import { isToolPattern, parseToolPattern } from '../../services/contracts/tool-pattern.ts';
 import {
   instructionsMaxBytes,
@@ -133,6 +134,10 @@ function mcpServer({ folder, env, read }: Surroundings) {
         .optional()
         .meta({ description: 'The address of an MCP server that is reached over HTTP, in place of a command.' }),
       headers: settings.optional().meta({ description: 'HTTP headers for the URL.' }),
+      settings: declarations.optional().meta({
+        description:
+          'Variables or headers that people fill in, by name, each with fields such as title. Without a value of a required one, the MCP server is not started.',
+      }),
       runtime: name('runtime', 'the name of a runtime')
         .nullish()
         .meta({ description: "The runtime that runs it; null: the platform's own." }),
@@ -146,17 +151,46 @@ function mcpServer({ folder, env, read }: Surroundings) {
       }),
     },
     'fields such as command or url',
-  ).transform(({ runtime, enabled, startTimeout, callTimeout, env: own, envFile, headers, ...launchOf }, context) => {
-    if (context.issues.length > 0) return z.NEVER;
-    // A variable of the file itself wins over the env file.
-    const ofFile = Object.entries(envFile ?? {}).map(([name, value = '']) => [name, { value, secret: true }] as const);
-    const variables =
-      own === undefined && envFile === undefined ? undefined : settingsOf({ ...Object.fromEntries(ofFile), ...own });
-    const launch: LaunchInput = { ...launchOf, env: variables, headers: headers && settingsOf(headers) };
-    for (const issue of mistakesOf(launch)) context.addIssue({ code: 'custom', ...issue });
-    return { launch, runtime, enabled, startTimeout, callTimeout };
-  });
+  ).transform(
+    (
+      { runtime, enabled, startTimeout, callTimeout, env: own, envFile, headers, settings: declared, ...launchOf },
+      context,
+    ) => {
+      if (context.issues.length > 0) return z.NEVER;
+      // A variable of the file itself wins over the env file.
+      const ofFile = Object.entries(envFile ?? {}).map(
+        ([name, value = '']) => [name, { value, secret: true }] as const,
+      );
+      const variables =
+        own === undefined && envFile === undefined ? undefined : settingsOf({ ...Object.fromEntries(ofFile), ...own });
+      const launch: LaunchInput = {
+        ...launchOf,
+        env: variables,
+        headers: headers && settingsOf(headers),
+        settings: declared && Object.entries(declared).map(([name, given]) => ({ ...given, name })),
+      };
+      for (const issue of mistakesOf(launch)) context.addIssue({ code: 'custom', ...issue });
+      return { launch, runtime, enabled, startTimeout, callTimeout };
+    },
+  );
 }
+
+/** The value of a declared setting stands in env or headers, or a person gives it later. A name alone takes the defaults. */
+const declarations = z.record(
+  z.string(),
+  fields(
+    {
+      title: z.string({ error: 'a text' }).optional().meta({ description: 'What people read in place of the name.' }),
+      description: z.string({ error: 'a text' }).optional().meta({ description: 'What its value is, in a sentence.' }),
+      secret: trueOrFalse.optional().meta({ description: 'Whether its value is never shown. Default: true.' }),
+      required: trueOrFalse
+        .optional()
+        .meta({ description: 'Whether the MCP server needs a value of it to start. Default: true.' }),
+    },
+    'fields such as title and required, or nothing',
+  ).nullable(),
+  { error: 'names, each with fields such as title' },
+);
 
 function deadline(name: DeadlineName) {
   const range = deadlineRanges[name];
@@ -179,8 +213,7 @@ function settingsOf(values: Readonly<Record<string, Required<Omit<Setting, 'name
 }
 
 function mistakesOf(launch: LaunchInput) {
-  const checked = checkLaunch(withAnyStart(launch));
-  const problems = checked.ok ? [] : checked.problems;
+  const problems = problemsOf(launch);
   const secret = findSecretWord([launch.command ?? '', ...(launch.args ?? [])]);
   return [
     ...problems.map(({ path, message }) => ({ path: [...path], message: `${message}.` })),
@@ -191,9 +224,19 @@ function mistakesOf(launch: LaunchInput) {
 }
 
 /** Without a command or a URL, the file changes an existing MCP server, and its other fields are checked. */
-function withAnyStart(launch: LaunchInput): LaunchInput {
-  if (launch.command !== undefined || launch.url !== undefined) return launch;
-  return launch.headers === undefined ? { ...launch, command: 'command' } : { ...launch, url: 'https://url.example' };
+function problemsOf(launch: LaunchInput): readonly LaunchProblem[] {
+  const { command, url, headers, env } = launch;
+  if (command !== undefined || url !== undefined) return checkedProblems(launch);
+  const asCommand = checkedProblems({ ...launch, command: 'command' });
+  if (asCommand.length === 0 || env !== undefined) return asCommand;
+  const asUrl = checkedProblems({ ...launch, url: 'https://url.example' });
+  // Declared settings alone may be variables or headers.
+  return headers !== undefined || asUrl.length === 0 ? asUrl : asCommand;
+}
+
+function checkedProblems(launch: LaunchInput): readonly LaunchProblem[] {
+  const checked = checkLaunch(launch);
+  return checked.ok ? [] : checked.problems;
 }
 
 const secretHint =

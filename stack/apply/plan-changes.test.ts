@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { LaunchInput } from '../../services/contracts/launch.ts';
 import { checkPlan } from './check-plan.ts';
 import type { LiveWorkspace } from './live-workspace.ts';
 import { planChanges } from './plan-changes.ts';
@@ -54,7 +55,7 @@ const empty: LiveWorkspace = {
 };
 const noLaunch = {
   ...{ command: null, args: null, cwd: null, url: null, fingerprint: 'other' },
-  ...{ env: [], headers: [], setBy: 'operator' as const },
+  ...{ env: [], headers: [], settings: [], setBy: 'operator' as const },
 };
 const noDeadlines = { startTimeout: null, callTimeout: null };
 const files = {
@@ -180,6 +181,34 @@ test.each([
   const files = mcpServer('files', 1, { launch: { ...npx, env: [{ name: 'A', ...setting }] } });
   const { mcpServers } = planChanges({ ...wanted, mcpServers: [files] }, withLaunch({ env }), { prune: false });
   expect(mcpServers[0]?.differences).toEqual([{ field: 'env.A', from, to }]);
+});
+
+test('a difference of a declared setting has its words, and their order counts', () => {
+  const declared = { title: 'Token', description: 'From the account page.', secret: true, required: true };
+  const live = [
+    { ...declared, name: 'A' },
+    { ...declared, name: 'B', title: '', description: '' },
+  ];
+  const differencesOf = (settings: LaunchInput['settings']) => {
+    const launch = mcpServer('files', 1, { launch: { ...npx, env: [{ name: 'A', value: 'x' }], settings } });
+    const { mcpServers } = planChanges({ ...wanted, mcpServers: [launch] }, withLaunch({ settings: live }), {
+      prune: false,
+    });
+    return mcpServers[0]?.differences.filter(({ field }) => field.startsWith('settings'));
+  };
+  expect(
+    differencesOf([
+      { name: 'B', required: false },
+      { name: 'C', secret: false },
+    ]),
+  ).toEqual([
+    { field: 'settings.A', from: 'required, secret: Token · From the account page.', to: null },
+    { field: 'settings.B', from: 'required, secret', to: 'optional, secret' },
+    { field: 'settings.C', from: null, to: 'required' },
+  ]);
+  expect(differencesOf(live.toReversed())).toEqual([{ field: 'settings', from: 'A, B', to: 'B, A' }]);
+  expect(differencesOf(live)).toEqual([]);
+  expect(differencesOf(undefined)).toEqual([]);
 });
 
 test('a difference shows no secret that stands in an argument', () => {

@@ -1,3 +1,4 @@
+import { type DeclaredSetting, declaredSettings } from '../../services/contracts/declared-settings.ts';
 import type { LaunchInput } from '../../services/contracts/launch.ts';
 import { withoutSecretWords } from '../../services/contracts/secret-words.ts';
 import { type ToolRuleEffect, toolRuleEffects } from '../../services/contracts/tool-rules.ts';
@@ -125,6 +126,7 @@ function mcpServerDifferences(
   return [
     ...(isSameLaunch ? [] : launchDifferences(wish.launch, launch)),
     ...(isSameLaunch ? [] : settings.map((field) => settingDifference(field, wish.launch, launch))),
+    ...(isSameLaunch ? [] : declarationDifferences(wish.launch, launch)),
     // When an operator applies it, the operator becomes the author.
     ...difference('setBy', launch?.setBy ?? 'operator', 'operator'),
     ...difference('runtime', bound?.name ?? platformRuntime, runtime),
@@ -168,6 +170,27 @@ function settingDifference(field: string, wish: LaunchInput, live: LiveLaunch): 
     from: before === undefined ? null : (before.value ?? secret),
     to: after === undefined ? null : after.secret === false ? (after.value ?? null) : secret,
   };
+}
+
+/** Declared settings that the file changes, such as settings.TOKEN, and the order in which people see them. */
+function declarationDifferences(wish: LaunchInput, live: LiveLaunch): readonly Difference[] {
+  if (wish.settings == null) return [];
+  const field = wish.url == null ? 'env' : 'headers';
+  const before = new Map((live?.settings ?? []).map((one) => [one.name, declarationInWords(one)]));
+  const wanted = declaredSettings(field, wish.settings);
+  const after = new Map(wanted.map((one) => [one.name, declarationInWords(one)]));
+  const names = [...new Set([...before.keys(), ...after.keys()])];
+  const differences = names.flatMap((name) =>
+    difference(`settings.${name}`, before.get(name) ?? null, after.get(name) ?? null),
+  );
+  if (differences.length > 0) return differences;
+  return difference('settings', [...before.keys()].join(', '), [...after.keys()].join(', '));
+}
+
+function declarationInWords({ title, description, secret: hides, required }: DeclaredSetting): string {
+  const words = [required ? 'required' : 'optional', ...(hides ? ['secret'] : [])].join(', ');
+  const texts = [title, description].filter((text) => text !== '');
+  return texts.length === 0 ? words : `${words}: ${texts.join(' · ')}`;
 }
 
 const secret = '[secret]';

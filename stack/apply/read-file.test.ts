@@ -93,6 +93,16 @@ roles:
     });
   });
 
+  test('declares settings, by a name alone too, and of an MCP server whose kind it does not name', () => {
+    const launchesOf = (text: string) => read(write('p.yaml', text)).mcpServers.map(({ launch }) => launch.settings);
+    const one = '{ title: Token, description: d, secret: false, required: false }';
+    const text = `mcpServers:\n  a: { command: x, settings: { B: , A: ${one} } }\n  b: { settings: { X-Key: } }\n`;
+    expect(launchesOf(text)).toEqual([
+      [{ name: 'B' }, { name: 'A', title: 'Token', description: 'd', secret: false, required: false }],
+      [{ name: 'X-Key' }],
+    ]);
+  });
+
   test('without content asks for nothing', () => {
     expect(read(write('p.yaml', ''))).toEqual({
       workspace: 'Default',
@@ -132,6 +142,17 @@ describe('a mistake is reported with its place', () => {
         /^2:\d+ mcpServers\.a\.env\.A: The environment variable NOTHING is not set\.$/,
       [server('command: x, args: [a, ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8]')]:
         /^2:\d+ mcpServers\.a\.args\.1: It looks like a secret\. [^8]*$/,
+      [server('command: x, settings: [TOKEN]')]:
+        '2:30 mcpServers.a.settings must be names, each with fields such as title.',
+      [server('command: x, settings: { A: yes }')]:
+        /^2:\d+ mcpServers\.a\.settings\.A must be fields such as title and required, or nothing\.$/,
+      [server('command: x, settings: { A: { value: b } }')]:
+        /^2:\d+ "mcpServers\.a\.settings\.A\.value" is not a field\./,
+      [server('command: x, settings: { X-Key: }')]: /settings\.X-Key: "X-Key" in "env" is not a valid name/,
+      [server('settings: { "a b": }')]: /settings\.a b: "a b" in "env" is not a valid name/,
+      [server('url: "https://a.example", settings: { Host: }')]:
+        /settings\.Host: "Host" in "headers" belongs to the conn/,
+      [server('command: x, settings: { A: { title: "a\\nb" } }')]: /settings\.A: the title of "A" .* must be one line/,
       [server('command: x, envFile: no.env')]: '2:29 mcpServers.a.envFile: "no.env" cannot be read: it does not exist.',
       'skills:\n  - description: x\n': '2:5 skills.0: A skill must have a name.',
       'skills:\n  - { from: folder, instructions: folder/SKILL.md }\n':

@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import type { SettingsField } from '../../../services/contracts/setting-rules.ts';
 import { createMcpServerMutation, type LaunchInput } from '../../../stack/client/generated/operations.ts';
 import { isInContainers } from '../../../stack/state/containers-record.ts';
 import { interruption, SvcCommand, sharedSwitches, workspaceFlag } from '../../command.ts';
@@ -11,11 +12,14 @@ import {
   type GivenSettings,
   givenSettings,
   launchFlags,
+  requiredNames,
+  type Setting,
   timeoutsOf,
   withValues,
 } from '../../launch/launch-flags.ts';
 import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch/launch-words.ts';
 import { offerUse } from '../../launch/offer-use.ts';
+import { declaredAfter } from '../../launch/required-settings.ts';
 import { share } from '../../launch/share.ts';
 import { installationOf, remoteMcpOf, type Tenancy, tenancyOf } from '../../objects/platform.ts';
 import { fetchRuntimes, runtimeNamed } from '../../objects/runtimes.ts';
@@ -36,6 +40,10 @@ export default class ServerAdd extends SvcCommand {
     {
       description: 'With a plain variable, and a secret one from the environment or a prompt',
       command: '<%= config.bin %> server add github --env LOG=debug --env GITHUB_TOKEN -- npx -y github-mcp-server',
+    },
+    {
+      description: 'With a secret that another person fills in later, in the page',
+      command: '<%= config.bin %> server add tracker --require TRACKER_TOKEN -- npx -y tracker-mcp-server',
     },
     {
       description: 'One that is reached over HTTP, with a secret header',
@@ -68,6 +76,7 @@ export default class ServerAdd extends SvcCommand {
     const [command, ...commandArgs] = words.command ?? [];
     const settings = await givenSettings(flags);
     checkTransport(flags);
+    const required = requiredNames(flags.require ?? [], flags.url === undefined ? 'env' : 'headers');
     const timeouts = timeoutsOf(flags);
     checkLaunch({ name: args.name, command, cwd: flags.cwd, url: flags.url, settings });
     const signal = interruption();
@@ -78,10 +87,12 @@ export default class ServerAdd extends SvcCommand {
     if (asks && terminal.interactive) await refuseTaken(tenancy, args.name);
     const { env, headers } = await withValues(settings, terminal);
     const cwd = flags.cwd ?? (awayFromHere ? '' : process.cwd());
+    const declared = (given: readonly Setting[], field: SettingsField) =>
+      declaredAfter({ field, stored: null, given, required, unset: [] });
     const launch: LaunchInput =
       flags.url === undefined
-        ? { command, args: commandArgs, env, cwd: folderOf(cwd, awayFromHere) }
-        : { url: flags.url, headers };
+        ? { command, args: commandArgs, env, cwd: folderOf(cwd, awayFromHere), settings: declared(env, 'env') }
+        : { url: flags.url, headers, settings: declared(headers, 'headers') };
     const answer = await tenancy.backend.send(createMcpServerMutation, {
       workspace: tenancy.workspace.id,
       input: { name: args.name, launch, runtime: flags.runtime ?? null, ...timeouts },

@@ -33,9 +33,13 @@ export default class ServerUpdate extends SvcCommand {
       description: 'A new secret value, and one variable less',
       command: '<%= config.bin %> server update github --env GITHUB_TOKEN --unset-env LOG',
     },
+    {
+      description: 'Do not start it without this variable, and name it where people fill in settings',
+      command: '<%= config.bin %> server update github --require GITHUB_TOKEN',
+    },
   ];
   static override usage =
-    'server update NAME [--env NAME[=VALUE]]… [--unset-env NAME]… [--header NAME[: VALUE]]… [--unset-header NAME]… [--cwd DIR] [--url URL] [--runtime NAME] [--start-timeout SECONDS] [--call-timeout SECONDS] [--name NAME] [-- COMMAND [ARG…]]';
+    'server update NAME [--env NAME[=VALUE]]… [--unset-env NAME]… [--header NAME[: VALUE]]… [--unset-header NAME]… [--require NAME]… [--unset-require NAME]… [--cwd DIR] [--url URL] [--runtime NAME] [--start-timeout SECONDS] [--call-timeout SECONDS] [--name NAME] [-- COMMAND [ARG…]]';
   static override args = { name: Args.string({ description: 'Name or id', required: true, name: 'NAME' }) };
   static override flags = {
     ...launchFlags,
@@ -47,6 +51,12 @@ export default class ServerUpdate extends SvcCommand {
     }),
     'unset-header': Flags.string({
       summary: 'Header to remove; may be repeated.',
+      helpValue: 'NAME',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
+    'unset-require': Flags.string({
+      summary: 'Declared setting that people no longer fill in. Its value stays; may be repeated.',
       helpValue: 'NAME',
       multiple: true,
       multipleNonGreedy: true,
@@ -68,13 +78,16 @@ export default class ServerUpdate extends SvcCommand {
     checkTransport(flags);
     const settings = await givenSettings(flags);
     const unset = { unsetEnv: flags['unset-env'] ?? [], unsetHeaders: flags['unset-header'] ?? [] };
+    const required = { require: flags.require ?? [], unsetRequire: flags['unset-require'] ?? [] };
     const { url, cwd, name, runtime } = flags;
     const { command } = words;
     const timeouts = timeoutsOf(flags);
     const changesLaunch =
       command !== null ||
       [url, cwd].some((value) => value !== undefined) ||
-      [settings.env, settings.headers, unset.unsetEnv, unset.unsetHeaders].some((list) => list.length > 0);
+      [settings.env, settings.headers, ...Object.values(unset), ...Object.values(required)].some(
+        (list) => list.length > 0,
+      );
     checkPatch({
       command,
       url,
@@ -95,7 +108,7 @@ export default class ServerUpdate extends SvcCommand {
     const launch = changesLaunch
       ? patchedLaunch(
           before,
-          { command, url, cwd, ...unset, ...(await withValues(settings, terminal)) },
+          { command, url, cwd, ...unset, ...required, ...(await withValues(settings, terminal)) },
           { isElsewhere },
         )
       : null;
@@ -149,7 +162,7 @@ function checkPatch({ command, url, isEmpty }: Patch): void {
   if (command?.length === 0) throw new SvcError('invalid_input', 'The command after -- is missing.');
   if (!isEmpty) return;
   throw new SvcError('invalid_input', 'No change was given.', {
-    hint: 'Give at least one: --env, --unset-env, --variable-file, --header, --unset-header, --header-file, --cwd, --url, --runtime, --start-timeout, --call-timeout, --name, or a command after --.',
+    hint: 'Give at least one: --env, --unset-env, --variable-file, --header, --unset-header, --header-file, --require, --unset-require, --cwd, --url, --runtime, --start-timeout, --call-timeout, --name, or a command after --.',
   });
 }
 

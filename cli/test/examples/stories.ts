@@ -22,6 +22,7 @@ const refused = (code: number, because: string) => (typed: string, says: string)
 const asks = refused(2, 'It asks, and a script has nobody to answer.');
 const unknownHost = refused(1, 'The host of an example does not exist.');
 const isRoot = process.geteuid?.() === 0;
+const notFilledIn = refused(1, 'Nobody has filled in the setting of the example yet.');
 const notRoot = refused(
   isRoot ? 4 : 3,
   'Only root may install a service of the machine, and the systemd of the test refuses root too.',
@@ -127,6 +128,11 @@ const onePlatform: readonly Line[] = [
   line('svc server remove everything', 'Removed MCP server everything.'),
   line(`svc server add everything --share -- ${everything}`, connected),
   line('svc server add github --env LOG=debug --env GITHUB_TOKEN -- npx -y github-mcp-server', connected),
+  notFilledIn(
+    'svc server add tracker --require TRACKER_TOKEN -- npx -y tracker-mcp-server',
+    'tracker is added, but not Connected: The MCP server "tracker" is not started: the required setting',
+  ),
+  line('svc server remove tracker', 'Removed MCP server tracker.'),
   unknownHost(
     'svc server add crm --url https://crm.example.com/mcp --header Authorization',
     'crm is added, but not Connected: ',
@@ -134,6 +140,7 @@ const onePlatform: readonly Line[] = [
   line(`svc server add files -- ${filesystem} .`, connected),
   line(`svc server update files -- ${filesystem} ./docs`, 'Changed MCP server files: args.\nConnected'),
   line('svc server update github --env GITHUB_TOKEN --unset-env LOG', 'Changed MCP server github: env.LOG.'),
+  line('svc server update github --require GITHUB_TOKEN', 'Changed MCP server github: settings.\nConnected'),
   line('svc server list', 'NAME'),
   line('svc server list --json', '{"mcpServers":['),
   line('svc server show files', 'name'),

@@ -135,6 +135,9 @@ test('every answer of the command line has its recorded form', async () => {
   await ask('connect --client cursor');
   await ask('connect');
   await ask('status --all');
+  await ask('server add needy --require TOKEN', '--', ...foreignServers.everything);
+  await ask('server show needy');
+  await ask('server remove needy --yes');
   await ask('server import .mcp.json');
   await ask('server import .mcp.json --yes');
   await ask('server remove imported');

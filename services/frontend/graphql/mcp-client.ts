@@ -59,7 +59,7 @@ interface Session {
 }
 
 async function open({ token, signal }: ToolCall): Promise<Session> {
-  const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'svc pages', version: '1' } };
+  const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'svc-pages', version: '1' } };
   const body = { jsonrpc: '2.0', id: initializeId, method: 'initialize', params };
   const until = AbortSignal.any([signal, AbortSignal.timeout(shortTimeoutMs)]);
   const { message, response } = await post({ token: await token(), session: null, body, signal: until });

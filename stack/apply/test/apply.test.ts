@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BackendClient, connectToBackend } from '../../client/backend-client.ts';
-import { createSkillMutation, createWorkspaceMutation } from '../../client/generated/operations.ts';
+import { createSkillMutation, createWorkspaceMutation, workspaceQuery } from '../../client/generated/operations.ts';
 import { openTrial } from '../../operations/test/trial.ts';
 import { folderOfEachTest } from '../../test/folder-of-each-test.ts';
 import { type ApplyOptions, apply, type Change } from '../apply.ts';
+import { exportFile } from '../export-file.ts';
 import { findProblems, type ProblemSearch } from '../find-problems.ts';
+import { readContent } from '../live-workspace.ts';
 import { readApplyFile } from '../read-file.ts';
 
 const demoServer = fileURLToPath(new URL('../../../templates/demo/server.mjs', import.meta.url));
@@ -101,6 +103,29 @@ test('the content of the file exists afterwards; later runs change what differs 
   write('');
   expect(await applyIt()).toEqual([]);
   expect(await revisionOf(workspace)).toBe(revision + 3);
+});
+
+test('a declared setting keeps the value that a person gave, and its file is exported as it is', async () => {
+  const { workspace, write, apply: applyIt } = await open();
+  const declared = '{ TOKEN: { title: Token }, LEVEL: { secret: false, required: false } }';
+  const file = (env: string) =>
+    `mcpServers:\n  s: { command: svc-test-nothing, enabled: false, env: ${env}, settings: ${declared} }\n`;
+  write(file('{ LOG: 1 }'));
+  expect(lines(await applyIt())).toEqual(['create s']);
+  expect(changed(await applyIt())).toEqual([]);
+  write(file('{ LOG: 1, TOKEN: { fromEnv: TOKEN } }'));
+  expect(changed(await applyIt({ TOKEN: 'the-secret' }))).toEqual(['update s (env.TOKEN)']);
+  write(file('{ LOG: 1 }'));
+  expect(changed(await applyIt())).toEqual([]);
+  write(file('{ LOG: 1 }').replace('title: Token', 'title: Access token'));
+  const titled = await applyIt();
+  expect(changed(titled)).toEqual(['update s (settings.TOKEN)']);
+  const { workspace: found } = await backend.send(workspaceQuery, { name: workspace });
+  const content = { workspace, ...(await readContent(backend, found?.id ?? '')) };
+  const { text } = exportFile(content, { folder: dir(), schema: 'x', skillFolders: new Map() });
+  expect(text).not.toContain('the-secret');
+  write(text.replace(/^workspace: .*\n/m, ''));
+  expect(changed(await applyIt({ TOKEN: 'the-secret' }))).toEqual([]);
 });
 
 test('an unknown workspace is named, with the known ones', async () => {
