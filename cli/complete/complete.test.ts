@@ -19,7 +19,11 @@ const commands: readonly Command[] = [
     strict: false,
     flags: { level: { ...option('level', 'LEVEL'), char: 'l' } },
   }),
-  command('server:add', { aliases: ['servers:add'], args: { name: { name: 'name' } } }),
+  command('server:add', {
+    aliases: ['servers:add'],
+    args: { name: { name: 'name' } },
+    flags: { from: option('from', 'ENTRY') },
+  }),
   command('server:show', {
     aliases: ['servers:show'],
     args: { name: { name: 'name' } },
@@ -60,6 +64,8 @@ test.each<[string[], unknown]>([
   [['server', 'show', ''], names('MCP server')],
   [['servers', 'show', ''], names('MCP server')],
   [['server', 'add', ''], []],
+  [['server', 'add', '--from', ''], expect.arrayContaining(['files', 'github'])],
+  [['server', 'add', 'x', '--from=g'], expect.not.arrayContaining(['cursor'])],
   [['server', 'add', 'x', '--', ''], { kind: 'files' }],
   [['server', 'show', '--workspace', 'Acme', ''], names('MCP server', 'Acme')],
   [['server', 'show', '--workspace=Acme', '--dir', '/x', ''], names('MCP server', 'Acme', '/x')],

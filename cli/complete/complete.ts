@@ -1,5 +1,6 @@
 import { clientNames } from '../../services/contracts/clients/clients.ts';
 import { logLevels } from '../../services/contracts/env/variable.ts';
+import { mcpServerCatalogue } from '../../services/contracts/mcp-server-catalogue.ts';
 import type { Command, Flag } from './manifest.ts';
 
 /** Objects whose names are completed. */
@@ -137,16 +138,21 @@ const nounsOfFlags: Readonly<Record<string, Noun>> = { workspace: 'workspace', r
 /** Several flags of a command may take the same. */
 const nounsOfValues: Readonly<Record<string, Noun>> = { ROLE: 'role', SKILL: 'skill', 'MCPSERVER/TOOL': 'tool' };
 
+/** By flag, or by command and flag. */
 const choicesOfFlags: Readonly<Record<string, readonly string[]>> = {
   client: clientNames,
-  from: clientNames,
+  'server:add from': mcpServerCatalogue.map(({ name }) => name),
+  'server:import from': clientNames,
   level: logLevels,
 };
 
 function completeValue({ name, helpValue = '' }: Flag, typed: Typed): Completion {
   const noun = nounsOfFlags[name] ?? nounsOfValues[helpValue];
   if (noun !== undefined) return names(noun, typed);
-  const choices = choicesOfFlags[name] ?? (/^[\w-]+(\|[\w-]+)+$/.test(helpValue) ? helpValue.split('|') : []);
+  const choices =
+    choicesOfFlags[`${typed.command?.id} ${name}`] ??
+    choicesOfFlags[name] ??
+    (/^[\w-]+(\|[\w-]+)+$/.test(helpValue) ? helpValue.split('|') : []);
   if (choices.length > 0) return words(choices.map((word) => ({ word, about: '' })));
   if (helpValue === 'FILE') return { kind: 'files' };
   return helpValue === 'DIR' ? { kind: 'folders' } : nothing;

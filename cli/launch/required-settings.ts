@@ -7,6 +7,8 @@ type Launch = NonNullable<McpServer['launch']>;
 
 export interface Requirements {
   readonly field: SettingsField;
+  /** Those before the command. */
+  readonly declared: readonly SettingDeclaration[];
   /** The present launch; null for a new MCP server. */
   readonly stored: Launch | null;
   /** The values of the command. */
@@ -16,19 +18,19 @@ export interface Requirements {
 }
 
 /** The declared settings of a launch after the command. Declarations that it does not name stay. */
-export function declaredAfter({ field, stored, given, required, unset }: Requirements): readonly SettingDeclaration[] {
+export function declaredAfter(requirements: Requirements): readonly SettingDeclaration[] {
+  const { field, declared, stored, given, required, unset } = requirements;
   const keyOf = (name: string) => settingKey(field, name);
-  const before = stored === null ? [] : declaredIn(stored, field);
   const removed = new Set(unset.map(keyOf));
-  const unknown = unset.find((name) => !before.some((one) => one.name === keyOf(name)));
+  const unknown = unset.find((name) => !declared.some((one) => one.name === keyOf(name)));
   if (unknown !== undefined) {
-    const names = before.map(({ name }) => name);
+    const names = declared.map(({ name }) => name);
     throw new SvcError('invalid_input', `There is no declared setting "${unknown}" to remove.`, {
       hint: names.length === 0 ? 'It has no declared settings.' : `It has: ${names.join(', ')}.`,
     });
   }
   const wanted = new Set(required.map(keyOf));
-  const kept = before
+  const kept = declared
     .filter(({ name }) => !removed.has(name))
     .map((one) => (wanted.has(one.name) ? { ...one, required: true } : one));
   const known = new Set(kept.map(({ name }) => name));

@@ -54,7 +54,14 @@ export function patchedLaunch(server: McpServer, patch: LaunchPatch, { isElsewhe
 function declared(stored: Launch, patch: LaunchPatch, field: SettingsField): LaunchInput['settings'] {
   const required = requiredNames(patch.require, field);
   if (required.length + patch.unsetRequire.length === 0) return null;
-  return declaredAfter({ field, stored, given: patch[field], required, unset: patch.unsetRequire });
+  return declaredAfter({
+    field,
+    declared: declaredIn(stored, field),
+    stored,
+    given: patch[field],
+    required,
+    unset: patch.unsetRequire,
+  });
 }
 
 /** The names of the visible fields of a launch that differ from the present ones. */

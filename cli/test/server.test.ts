@@ -75,6 +75,18 @@ describe('svc server add', () => {
     [['--env', 'A=1', '--url', 'http://x/'], '--env, --variable-file and --cwd are for a command', /^$/],
     [['--require', 'A=b', '--', 'x'], '--require takes the name of a variable', /"A=b" is not .* flag: --env NAME/],
     [['--require', 'a b', '--url', 'http://x/'], '--require takes the name of a header', /flag: --header NAME/],
+    [
+      ['--from', 'file'],
+      'The catalogue has no "file". Did you mean "files"?',
+      /^It has: everything, fetch, files, git/,
+    ],
+    [['--from', 'files', '--', 'x'], 'Give one of --from, --url and a command', /^$/],
+    [['--from', 'files'], '"files" needs a value of "folder"', /full path.*--from files --fill folder=VALUE$/],
+    [['--from', 'files', '--fill', 'place=x'], '"files" has no blank "place"', /^It has: folder\.$/],
+    [['--from', 'files', '--fill', 'folder'], '--fill takes NAME=VALUE, such as folder=VALUE', /^$/],
+    [['--from', 'files', '-H', 'X-Team: a'], '--header and --header-file are for --url', /^$/],
+    [['--from', 'github', '-e', 'A=1'], '--env, --variable-file and --cwd are for a command', /^$/],
+    [['--fill', 'folder=x', '--', 'x'], '--fill is only for --from', /^Usage/],
     [['--transport', 'http', '--', 'x'], '--transport is only for --url', /^$/],
     [['--transport', 'carrier-pigeon', '--url', 'http://x/'], '--transport must be http or sse', /after --/],
   ])('refuses %j', async (words, message, hint) => {
@@ -124,6 +136,18 @@ describe('svc server add', () => {
     expect(launch.env).toEqual([
       { name: 'LOG', value: 'a' },
       { name: 'TOKEN', value: null },
+    ]);
+  });
+
+  test('takes a well-known one with its usual name, and its settings are declared', async () => {
+    const words = ['server', 'add', '--from', 'github', '--require', 'X-Team', '--workspace', 'Default', '--json'];
+    const added = await svc(...words);
+    expect(JSON.parse(added.stdout)).toMatchObject({ name: 'github', reason: { code: 'missing_settings' } });
+    const { launch } = await shown('github');
+    expect(launch).toMatchObject({ url: 'https://api.githubcopilot.com/mcp/', headers: [] });
+    expect(launch.settings).toEqual([
+      expect.objectContaining({ name: 'authorization', title: 'Access', secret: true, required: true, isSet: false }),
+      expect.objectContaining({ name: 'x-team', required: true, isSet: false }),
     ]);
   });
 
@@ -355,6 +379,14 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     expect(run.code).toBe(0);
     expect(run.seen).not.toContain(secret);
     expect(await lastStart('asked')).toContain(`TOKEN has ${secret.length}`);
+  });
+
+  test('what a well-known one needs is asked for, and a secret may follow later', async () => {
+    const empty = await atTerminal(['server', 'add', '--from', 'files'], { at: 'Folder (Its full path', type: '\r' });
+    expect(empty).toMatchObject({ code: 2, seen: expect.stringContaining('needs a value of "folder"') });
+    const access = { at: 'Access: The word Bearer', type: '\r' };
+    const later = await atTerminal(['server', 'add', 'gh', '--from', 'github'], access);
+    expect(later.seen).toContain('required setting headers.authorization has no value.');
   });
 
   const share = 'Let agents use all its tools?';

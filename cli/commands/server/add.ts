@@ -1,11 +1,19 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import type { CatalogueEntry } from '../../../services/contracts/mcp-server-catalogue.ts';
 import type { SettingsField } from '../../../services/contracts/setting-rules.ts';
 import { createMcpServerMutation, type LaunchInput } from '../../../stack/client/generated/operations.ts';
 import { isInContainers } from '../../../stack/state/containers-record.ts';
 import { interruption, SvcCommand, sharedSwitches, workspaceFlag } from '../../command.ts';
 import { awaitServer, getPresent, serverDocument, tellOutcome, tellWithoutTools } from '../../launch/await-server.ts';
+import {
+  catalogueEntry,
+  catalogueNames,
+  filledBlanks,
+  launchFromEntry,
+  settingsFieldOf,
+} from '../../launch/catalogue-entry.ts';
 import {
   checkTransport,
   folderOf,
@@ -13,7 +21,6 @@ import {
   givenSettings,
   launchFlags,
   requiredNames,
-  type Setting,
   timeoutsOf,
   withValues,
 } from '../../launch/launch-flags.ts';
@@ -42,6 +49,10 @@ export default class ServerAdd extends SvcCommand {
       command: '<%= config.bin %> server add github --env LOG=debug --env GITHUB_TOKEN -- npx -y github-mcp-server',
     },
     {
+      description: 'A well-known one: everything but the folder is known',
+      command: '<%= config.bin %> server add --from files --fill folder=./docs',
+    },
+    {
       description: 'With a secret that another person fills in later, in the page',
       command: '<%= config.bin %> server add tracker --require TRACKER_TOKEN -- npx -y tracker-mcp-server',
     },
@@ -50,10 +61,23 @@ export default class ServerAdd extends SvcCommand {
       command: '<%= config.bin %> server add crm --url https://crm.example.com/mcp --header Authorization',
     },
   ];
-  static override usage = 'server add NAME (-- COMMAND [ARG…] | --url URL)';
-  static override args = { name: Args.string({ description: 'Name of the MCP server', required: true, name: 'NAME' }) };
+  static override usage = 'server add (NAME -- COMMAND [ARG…] | NAME --url URL | [NAME] --from ENTRY)';
+  static override args = {
+    name: Args.string({ description: 'Name of the MCP server; with --from, its usual one', name: 'NAME' }),
+  };
   static override flags = {
     ...launchFlags,
+    from: Flags.string({
+      summary: `Well-known MCP server, with its command or address and its settings: ${catalogueNames.join(', ')}.`,
+      helpValue: 'ENTRY',
+    }),
+    fill: Flags.string({
+      summary: 'Argument that the well-known MCP server needs, such as folder=./docs; may be repeated.',
+      helpValue: 'NAME=VALUE',
+      dependsOn: ['from'],
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
     cwd: Flags.string({
       summary:
         'Working folder of the command. Default: this folder, or a new one on another machine or in a container.',
@@ -76,26 +100,39 @@ export default class ServerAdd extends SvcCommand {
     const [command, ...commandArgs] = words.command ?? [];
     const settings = await givenSettings(flags);
     checkTransport(flags);
-    const required = requiredNames(flags.require ?? [], flags.url === undefined ? 'env' : 'headers');
+    const entry = flags.from === undefined ? null : catalogueEntry(flags.from);
+    const given = checkLaunch({
+      name: args.name ?? entry?.name,
+      command,
+      cwd: flags.cwd,
+      url: flags.url,
+      entry,
+      settings,
+    });
+    const field: SettingsField =
+      entry === null ? (flags.url === undefined ? 'env' : 'headers') : settingsFieldOf(entry);
+    const required = requiredNames(flags.require ?? [], field);
+    const filled = entry === null ? new Map() : filledBlanks(entry, flags.fill ?? []);
     const timeouts = timeoutsOf(flags);
-    checkLaunch({ name: args.name, command, cwd: flags.cwd, url: flags.url, settings });
     const signal = interruption();
     const tenancy = await tenancyOf(flags);
     const awayFromHere = isInContainers(installationOf(flags)) || (await isElsewhere(tenancy, flags.runtime));
     // Nobody is asked for the secrets of an MCP server that is refused.
-    const asks = [...settings.env, ...settings.headers].some(({ value }) => value === null);
-    if (asks && terminal.interactive) await refuseTaken(tenancy, args.name);
-    const { env, headers } = await withValues(settings, terminal);
+    const asks = entry !== null || [...settings.env, ...settings.headers].some(({ value }) => value === null);
+    if (asks && terminal.interactive) await refuseTaken(tenancy, given);
+    const { [field]: values } = await withValues(settings, terminal);
     const cwd = flags.cwd ?? (awayFromHere ? '' : process.cwd());
-    const declared = (given: readonly Setting[], field: SettingsField) =>
-      declaredAfter({ field, stored: null, given, required, unset: [] });
+    const folder = field === 'env' ? { cwd: folderOf(cwd, awayFromHere) } : {};
+    const declared = () => declaredAfter({ field, declared: [], stored: null, given: values, required, unset: [] });
     const launch: LaunchInput =
-      flags.url === undefined
-        ? { command, args: commandArgs, env, cwd: folderOf(cwd, awayFromHere), settings: declared(env, 'env') }
-        : { url: flags.url, headers, settings: declared(headers, 'headers') };
+      entry !== null
+        ? { ...(await launchFromEntry(entry, { filled, given: values, required }, terminal)), ...folder }
+        : flags.url === undefined
+          ? { command, args: commandArgs, env: values, ...folder, settings: declared() }
+          : { url: flags.url, headers: values, settings: declared() };
     const answer = await tenancy.backend.send(createMcpServerMutation, {
       workspace: tenancy.workspace.id,
-      input: { name: args.name, launch, runtime: flags.runtime ?? null, ...timeouts },
+      input: { name: given, launch, runtime: flags.runtime ?? null, ...timeouts },
     });
     const { id, name, version } = answer.createMcpServer;
     const known = { id, name, version, did: 'added' };
@@ -120,34 +157,41 @@ export default class ServerAdd extends SvcCommand {
 }
 
 interface GivenLaunch {
-  readonly name: string;
+  readonly name: string | undefined;
   readonly command: string | undefined;
   readonly cwd: string | undefined;
   readonly url: string | undefined;
+  readonly entry: CatalogueEntry | null;
   readonly settings: GivenSettings;
 }
 
-function checkLaunch({ name, command, cwd, url, settings: { env, headers } }: GivenLaunch): void {
-  if (url !== undefined && command !== undefined) {
-    throw new SvcError('invalid_input', 'Give either --url or a command after --, not both.');
+/** Refuses words that do not fit together. Returns the name of the MCP server. */
+function checkLaunch({ name, command, cwd, url, entry, settings }: GivenLaunch): string {
+  const ways = [entry, url, command].filter((way) => way != null);
+  if (ways.length > 1) {
+    throw new SvcError('invalid_input', 'Give one of --from, --url and a command after --, not several.');
   }
-  if (url !== undefined) {
-    if (env.length > 0 || cwd !== undefined)
-      throw new SvcError('invalid_input', '--env, --variable-file and --cwd are for a command, not for --url.');
-    return;
+  if (name === undefined) {
+    throw new SvcError('invalid_input', 'NAME is missing.', { hint: `Usage: svc ${ServerAdd.usage}` });
   }
-  if (command === undefined && /^https?:/i.test(name)) {
+  if (ways.length === 0 && /^https?:/i.test(name)) {
     throw new SvcError('invalid_input', 'The name of the MCP server is missing before its URL.', {
       hint: 'Type it as: svc server add NAME --url URL',
     });
   }
-  if (command === undefined) {
-    throw new SvcError('invalid_input', 'An MCP server needs a command after -- or --url.', {
+  if (ways.length === 0) {
+    throw new SvcError('invalid_input', 'An MCP server needs a command after --, --url or --from.', {
       hint: 'Such as: svc server add files -- npx -y @modelcontextprotocol/server-filesystem ./docs',
     });
   }
-  if (headers.length > 0)
+  const isUrl = url !== undefined || entry?.launch.kind === 'url';
+  if (isUrl && (settings.env.length > 0 || cwd !== undefined)) {
+    throw new SvcError('invalid_input', '--env, --variable-file and --cwd are for a command, not for --url.');
+  }
+  if (!isUrl && settings.headers.length > 0) {
     throw new SvcError('invalid_input', '--header and --header-file are for --url, not for a command.');
+  }
+  return name;
 }
 
 /** A registered runtime may be on any machine, even when it runs on this one now. */

@@ -128,6 +128,8 @@ const onePlatform: readonly Line[] = [
   line('svc server remove everything', 'Removed MCP server everything.'),
   line(`svc server add everything --share -- ${everything}`, connected),
   line('svc server add github --env LOG=debug --env GITHUB_TOKEN -- npx -y github-mcp-server', connected),
+  line('svc server add --from files --fill folder=./docs', connected),
+  line('svc server remove files', 'Removed MCP server files.'),
   notFilledIn(
     'svc server add tracker --require TRACKER_TOKEN -- npx -y tracker-mcp-server',
     'tracker is added, but not Connected: The MCP server "tracker" is not started: the required setting',

@@ -1,0 +1,8 @@
+import { printable } from '../output/style.ts';
+import { oneLine } from '../output/width.ts';
+
+/** Asks a person for a text on one line. */
+export async function askText(question: string): Promise<string> {
+  const { input } = await import('@inquirer/prompts');
+  return (await input({ message: printable(oneLine(question)) }, { output: process.stderr })).trim();
+}
