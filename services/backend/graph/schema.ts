@@ -266,7 +266,8 @@ export const schema = {
     /**
      * `activeName` equals `name` until the key is revoked or replaced, which frees the name. `disclosure`: null in keys
      * of older installations. `replaces`: the key that a rotation ends. `client`: the OAuth client of a connected agent,
-     * whose key has no text; null in every other key. `grant`: the record of that agent's grant.
+     * whose key has no text; null in every other key. `grant`: the record of that agent's grant. A revoked key has a
+     * `formerUser` instead of a `user`.
      */
     fields: {
       name: 'text',
@@ -289,7 +290,7 @@ export const schema = {
     uniqueEverywhere: [['digest']],
     index: ['name', 'createdAt'],
     search: ['name'],
-    edges: { user: 'user', roles: 'role' },
+    edges: { user: 'user', formerUser: 'user', roles: 'role' },
   },
   runtime: {
     owned: false,

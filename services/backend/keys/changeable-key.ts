@@ -8,7 +8,8 @@ export async function getChangeableKey(change: Change, named: string): Promise<N
   const { transaction, workspace, access } = change;
   const key = await getKey(transaction, workspace, named);
   if (allows(access.role, 'administer')) return key;
-  const ends = await transaction.follow({ from: 'key', edge: 'user' }, [key.id], { anchor: workspace, limitEach: 1 });
+  const edge = key.revokedAt === null ? 'user' : 'formerUser';
+  const ends = await transaction.follow({ from: 'key', edge }, [key.id], { anchor: workspace, limitEach: 1 });
   const { principal } = access;
   const isOwn = principal.kind === 'user' && ends.get(key.id)?.[0]?.id === principal.user;
   if (!isOwn) requireRight(access, 'administer');

@@ -5,7 +5,9 @@ import { newId, newProcessId, type RoleId, type WorkspaceId } from '../../contra
 import { keyHint, newKey } from '../../contracts/keys.ts';
 import { Secret } from '../../contracts/secret.ts';
 import { type Bus, payloadMaxBytes } from '../../kit/bus/bus.ts';
+import { endKey } from '../accounts/end-key.ts';
 import { parseBody, toBody } from '../bus/wire.ts';
+import { pageMax } from '../graph/graph.ts';
 import { removeRole } from '../roles/change-roles.ts';
 import { createAuthorizer } from '../runtimes/authorize.ts';
 import { openSecrets } from '../secrets/secrets.ts';
@@ -24,6 +26,7 @@ import { importKey } from './import-key.ts';
 import { openLastUsed } from './last-used.ts';
 import { revokeKey } from './revoke-key.ts';
 import { rotateKey } from './rotate-key.ts';
+import { storeKey } from './store-key.ts';
 import { registerSystemKey } from './system-keys.ts';
 import { type KeyPatch, updateKey } from './update-key.ts';
 
@@ -155,6 +158,32 @@ test('a member has a hundred keys at most, and revoked ones make room', async ()
   await create({ name: 'more' }, await addMember(backend, id, 'viewer'));
   await revokeKey(backend, { principal: viewer, workspace: id }, 'key-1');
   await create({ name: 'again' }, viewer);
+});
+
+test('the hundred hold however many keys a member has revoked before', async () => {
+  const { id, create } = await newWorkspace();
+  const viewer = await addMember(backend, id, 'viewer');
+  // As many as one read of a member's keys.
+  await backend.graph.write(async (transaction) => {
+    for (let i = 0; i < pageMax; i++) {
+      const stored = { workspace: id, name: `old-${i}`, secret: newKey('user'), user: viewer.user, roles: null };
+      const rest = { disclosure: 'all', expiresAt: null, replaces: null } as const;
+      await endKey(transaction, await storeKey(transaction, backend, { ...stored, ...rest }));
+    }
+  });
+  for (let i = 0; i < 100; i++) await create({ name: `key-${i}` }, viewer);
+  await expect(create({ name: 'more' }, viewer)).rejects.toMatchObject({ code: 'too_large' });
+});
+
+test('who had a revoked key may revoke it again, and nobody else of that role', async () => {
+  const { id, create } = await newWorkspace();
+  const [viewer, other] = [await addMember(backend, id, 'viewer'), await addMember(backend, id, 'viewer')];
+  const { key } = await create({ name: 'k' }, viewer);
+  await revokeKey(backend, { principal: viewer, workspace: id }, key.id);
+  await revokeKey(backend, { principal: viewer, workspace: id }, key.id);
+  await expect(revokeKey(backend, { principal: other, workspace: id }, key.id)).rejects.toMatchObject({
+    code: 'forbidden',
+  });
 });
 
 describe('checking a key', () => {

@@ -1,4 +1,5 @@
 import type { WorkspaceId } from '../../contracts/ids.ts';
+import { endKey } from '../accounts/end-key.ts';
 import { removeGrantOfKey } from '../accounts/remove-grant.ts';
 import { type ChangeNeeds, change } from '../activity/change.ts';
 import { requireVersion } from '../activity/changed-meanwhile.ts';
@@ -22,7 +23,7 @@ export async function revokeKey(
   named: string,
 ): Promise<Node<'key'>> {
   return await change(backend, { ...request, right: 'read' }, async (change) => {
-    const { transaction, workspace } = change;
+    const { transaction } = change;
     const key = await getChangeableKey(change, named);
     if (key.revokedAt !== null) return key;
     await requireVersion(change, 'key', key, ifVersion);
@@ -35,6 +36,6 @@ export async function revokeKey(
     });
     change.announce({ kind: 'key', key: key.id });
     await removeGrantOfKey(transaction, key);
-    return await transaction.update('key', key.id, { revokedAt: Date.now(), activeName: null }, { anchor: workspace });
+    return await endKey(transaction, key);
   });
 }

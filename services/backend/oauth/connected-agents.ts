@@ -3,6 +3,7 @@ import { defaultDisclosure } from '../../contracts/key-disclosure.ts';
 import { parseName } from '../../contracts/names.ts';
 import { Secret } from '../../contracts/secret.ts';
 import type { AgentScope } from '../../contracts/token.ts';
+import { endKey } from '../accounts/end-key.ts';
 import { change, changeAs } from '../activity/change.ts';
 import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
 import { requireRoomForKey } from '../keys/create-key.ts';
@@ -91,7 +92,7 @@ export async function disconnectGrant(backend: OauthNeeds, grant: string): Promi
     async ({ transaction, record, announce }) => {
       const present = await transaction.find('key', key.id, key.workspace);
       if (present === null || present.revokedAt !== null) return;
-      await transaction.update('key', key.id, { revokedAt: Date.now() }, { anchor: key.workspace });
+      await endKey(transaction, present);
       record({ action: 'revoke', subject: key.id, subjectKind: 'key', subjectName: key.name, changes: {} });
       announce({ kind: 'key', key: key.id });
     },

@@ -2,6 +2,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { parseId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
 import type { MemberRole } from '../../contracts/member-roles.ts';
 import { announceAccount } from '../accounts/announce-account.ts';
+import { endKey } from '../accounts/end-key.ts';
 import { removeGrantOfKey } from '../accounts/remove-grant.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
 import { type BasedOn, findSince, requireSeen, requireVersion } from '../activity/changed-meanwhile.ts';
@@ -111,8 +112,8 @@ export async function removeMember(
   announceAccount(backend, removed);
 }
 
-async function revoke({ transaction, workspace, record }: Change, key: Node<'key'>): Promise<void> {
-  await transaction.update('key', key.id, { revokedAt: Date.now(), activeName: null }, { anchor: workspace });
+async function revoke({ transaction, record }: Change, key: Node<'key'>): Promise<void> {
+  await endKey(transaction, key);
   await removeGrantOfKey(transaction, key);
   record({ action: 'revoke', subject: key.id, subjectKind: 'key', subjectName: key.name, changes: {} });
 }
