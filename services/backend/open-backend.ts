@@ -29,6 +29,7 @@ import {
   createTokenVerifier,
   type UserPrincipal,
 } from './tokens/verify-token.ts';
+import { NameTries } from './workspaces/name-tries.ts';
 
 /**
  * Builds the backend's context, each dependency once; `open` closes them in the opposite order. It is separate from
@@ -79,6 +80,7 @@ export async function openBackend(
     changes,
     passwords: new Passwords(),
     attempts: new Attempts(),
+    nameTries: new NameTries(),
     provider: openProvider({ config }),
     integrations: { fetch: createGuardedFetch(reach), queue: newIntegrationQueue() },
     commandRuntimes: (runtimes, command) => commandRuntimes({ bus, processes }, runtimes, command),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { BoundedMap } from '../../kit/bounded-map.ts';
 import { HttpRefusal } from '../../kit/http/http-refusal.ts';
+import { Failures, waitInWords } from './failures.ts';
 
 const minuteMs = 60_000;
 /**
@@ -12,8 +12,6 @@ const limits = {
   account: { max: 100, periodMs: 60 * minuteMs },
   network: { max: 100, periodMs: 15 * minuteMs },
 } as const;
-/** More than two processors can verify in an hour. */
-const namesMax = 65_536;
 
 export interface Attempted {
   /** Each is counted apart, so that a flood of one leaves the others open. */
@@ -72,52 +70,9 @@ function nameOf(...parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
-interface Limit {
-  readonly max: number;
-  readonly periodMs: number;
-}
-
-/** The times of failures by name. The name that failed least recently is forgotten first. */
-class Failures {
-  readonly #limit: Limit;
-  readonly #times = new BoundedMap<readonly number[]>(namesMax);
-
-  constructor(limit: Limit) {
-    this.#limit = limit;
-  }
-
-  /** The time until the next attempt; 0 if it may be now. */
-  waitMs(name: string, now: number): number {
-    const { max, periodMs } = this.#limit;
-    const deciding = this.#recent(name, now).at(-max);
-    return deciding === undefined ? 0 : deciding + periodMs - now;
-  }
-
-  add(name: string, now: number): void {
-    this.#times.set(name, [...this.#recent(name, now), now]);
-  }
-
-  remove(name: string, at: number): void {
-    const times = this.#times.get(name) ?? [];
-    const left = times.toSpliced(times.indexOf(at), times.includes(at) ? 1 : 0);
-    if (left.length === 0) this.forget(name);
-    else this.#times.set(name, left);
-  }
-
-  forget(name: string): void {
-    this.#times.delete(name);
-  }
-
-  #recent(name: string, now: number): readonly number[] {
-    const since = now - this.#limit.periodMs;
-    return (this.#times.get(name) ?? []).filter((at) => at > since);
-  }
-}
-
 function tooMany(waitMs: number): HttpRefusal {
   const seconds = Math.ceil(waitMs / 1000);
-  const inWords = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
-  return new HttpRefusal('rate_limited', `Too many sign-ins have failed. Try again in ${inWords}.`, {
+  return new HttpRefusal('rate_limited', `Too many sign-ins have failed. Try again in ${waitInWords(waitMs)}.`, {
     ...{ status: 429, headers: ['retry-after', String(seconds)] },
     hint: 'A link by mail, or from an operator, signs you in meanwhile.',
   });

@@ -10,6 +10,7 @@ import type { WithProcesses } from '../runtimes/processes.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { SigningKeys } from '../tokens/signing-keys.ts';
 import type { VerifyToken } from '../tokens/verify-token.ts';
+import type { WithNameTries } from '../workspaces/name-tries.ts';
 
 /** The dependencies of queries and mutations. */
 export interface GraphqlNeeds
@@ -21,7 +22,8 @@ export interface GraphqlNeeds
     WithSecrets,
     WithMail,
     WithPasswords,
-    WithAttempts {
+    WithAttempts,
+    WithNameTries {
   /** Version of the program. */
   readonly version: string;
   readonly verifyToken: VerifyToken;

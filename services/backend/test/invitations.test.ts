@@ -13,18 +13,17 @@ afterAll(() => backend.stop());
 
 const fresh = () => `person-${++count}@example.com`;
 
-async function addWorkspace(): Promise<WorkspaceId> {
+async function addWorkspace(ownerEmail = 'owner@example.com'): Promise<WorkspaceId> {
   const query = 'mutation ($i: CreateWorkspaceInput!) { createWorkspace(input: $i) { id } }';
-  return (await backend.must(query, { i: { name: `W${++count}`, ownerEmail: 'owner@example.com' } })).createWorkspace
-    .id;
+  return (await backend.must(query, { i: { name: `W${++count}`, ownerEmail } })).createWorkspace.id;
 }
 
 const inviteQuery = (role = 'editor') =>
   `mutation ($w: ID!, $e: String!) { inviteMember(workspace: $w, input: { email: $e, role: ${role} }) { id email role url } }`;
 
 /** The token in the link that the mail has. */
-async function invite(w: WorkspaceId, e: string): Promise<string> {
-  const { inviteMember } = await backend.must(inviteQuery(), { w, e });
+async function invite(w: WorkspaceId, e: string, role?: string): Promise<string> {
+  const { inviteMember } = await backend.must(inviteQuery(role), { w, e });
   const { pathname, hash } = new URL(inviteMember.url);
   expect(pathname).toBe('/invitation');
   return hash.slice('#token='.length);
@@ -254,6 +253,17 @@ describe('an invitation', () => {
       (await backend.must('query ($w: ID!) { workspace(id: $w) { invitations { nodes { id } } } }', { w })).workspace
         .invitations.nodes,
     ).toHaveLength(1);
+  });
+
+  test('makes nobody an owner of more workspaces than a person may own', async () => {
+    const email = fresh();
+    for (let i = 0; i < 50; i++) await addWorkspace(email);
+    const browser = await signIn(email);
+    const w = await addWorkspace();
+    const accept = async (role: string) =>
+      (await browser.post('/account/invitation/accept', { token: await invite(w, email, role) })).body;
+    expect(await accept('owner')).toMatchObject({ error: { code: 'too_large' } });
+    expect((await accept('admin')).user.email).toBe(email);
   });
 
   test('keeps a name to its rule', async () => {

@@ -318,6 +318,43 @@ describe('a workspace of a person', () => {
     expect((await ask('Own50')).code).toBe('too_large');
   });
 
+  test('counts for whoever it is left to, so that nobody makes room by leaving', async () => {
+    const { id, members, update } = await open();
+    const { token } = await backend.addMember(id, 'owner');
+    const accomplice = await backend.addMember(id, 'viewer');
+    for (let i = 0; i < 50; i++) {
+      const made = { query: create, variables: { i: { name: `Left${i}` } }, token: accomplice.token };
+      expect((await backend.ask(made)).code).toBe(null);
+    }
+    const { id: member } = (await members()).at(-1);
+    const promote =
+      'mutation ($w: ID!, $m: ID!) { updateMember(workspace: $w, id: $m, input: { role: owner }) { id } }';
+    const promoted = () => backend.ask({ query: promote, variables: { w: id, m: member }, token });
+    expect((await promoted()).code).toBe('too_large');
+    expect((await update(member, 'role: admin')).code).toBe(null);
+    expect((await promoted()).code).toBe('too_large');
+    // Operators decide otherwise.
+    expect((await update(member, 'role: owner')).code).toBe(null);
+  });
+
+  test('says twenty times an hour that a name is taken, then for a while of no name whether it is', async () => {
+    const { id } = await open();
+    const { token } = await backend.addMember(id, 'owner');
+    const rename = 'mutation ($w: ID!, $n: String!) { updateWorkspace(id: $w, input: { name: $n }) { name } }';
+    const creating = (name: string) => backend.ask({ query: create, variables: { i: { name } }, token });
+    const renaming = (name: string) => backend.ask({ query: rename, variables: { w: id, n: name }, token });
+    await backend.must('mutation { createWorkspace(input: { name: "Guessed", ownerEmail: "g@example.com" }) { id } }');
+    for (let i = 0; i < 10; i++) {
+      expect([(await creating('Guessed')).code, (await renaming('Guessed')).code]).toEqual(['conflict', 'conflict']);
+    }
+    const refused = [await creating('Guessed'), await creating('Free name'), await renaming('Guessed')];
+    expect(refused.map(({ code }) => code)).toEqual(Array(3).fill('rate_limited'));
+    expect(refused[0]?.errors[0]?.message).toBe('Too many of the names were taken. Try again in 60 minutes.');
+    const { token: other } = await backend.addMember(id, 'viewer');
+    const free = { query: create, variables: { i: { name: 'Free name' } }, token: other };
+    expect((await backend.ask(free)).code).toBe(null);
+  });
+
   test('of an operator needs its owner', async () => {
     const token = await backend.operatorToken();
     expect((await backend.ask({ query: create, variables: { i: { name: 'X' } }, token })).code).toBe('invalid_input');

@@ -10,6 +10,7 @@ import { type ChangeNeeds, changeAs } from '../activity/change.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import { parseMemberRole } from '../members/access.ts';
 import { createMember } from '../members/create-member.ts';
+import { requireRoomToOwn } from '../members/require-room-to-own.ts';
 import { ensureUser } from '../members/users.ts';
 import type { VerifyToken } from '../tokens/verify-token.ts';
 import { findInvitation } from './invitations.ts';
@@ -44,6 +45,7 @@ export function addInvitationRoutes(account: AccountRoutes, backend: AcceptNeeds
         await transaction.remove('invitation', invitation.id, workspace);
         const known = await transaction.findBy('member', { user: user.id }, workspace);
         if (known === null) {
+          if (access.role === 'owner') await requireRoomToOwn(transaction, user.id);
           const member = await createMember(transaction, { workspace, user: user.id, role: access.role });
           const subject = { subject: member.id, subjectKind: 'member', subjectName: user.email } as const;
           record({ action: 'create', ...subject, changes: { role: { to: invitation.role } } });

@@ -11,6 +11,7 @@ import { everyPage } from '../graph/every-page.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { parseMemberRole, requireRank, requireRight } from '../members/access.ts';
 import { createMember } from '../members/create-member.ts';
+import { requireRoomToOwn } from '../members/require-room-to-own.ts';
 import { ensureUser } from '../members/users.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
@@ -62,6 +63,9 @@ export async function updateMember(
     const changes = differences({ role: member.role, suspended: member.suspended }, after);
     if (Object.keys(changes).length === 0) return member;
     if (after.role !== 'owner' || after.suspended) await requireOtherOwner(change, { member, user });
+    if (after.role === 'owner' && member.role !== 'owner' && request.principal.kind === 'user') {
+      await requireRoomToOwn(change.transaction, user.id);
+    }
     change.record(entryOf('update', { member, user }, changes));
     // Cached owners of keys contain the suspension.
     change.announce({ kind: 'key' });

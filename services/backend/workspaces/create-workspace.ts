@@ -1,16 +1,16 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
 import { parseName } from '../../contracts/names.ts';
-import { ownWorkspacesMax } from '../../contracts/workspace-limits.ts';
 import { announceAccount } from '../accounts/announce-account.ts';
 import { signedOut } from '../accounts/browser-sessions.ts';
 import { recordActivity } from '../activity/record-activity.ts';
 import type { WithBus } from '../bus/with-bus.ts';
-import { tooMany } from '../graph/get-node.ts';
-import { type Node, pageMax, type Transaction, type WithGraph } from '../graph/graph.ts';
+import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
 import { createMember } from '../members/create-member.ts';
+import { requireRoomToOwn } from '../members/require-room-to-own.ts';
 import { ensureUser } from '../members/users.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import type { WithNameTries } from './name-tries.ts';
 import { requireFreeName } from './update-workspace.ts';
 
 export interface CreateWorkspaceInput {
@@ -21,12 +21,22 @@ export interface CreateWorkspaceInput {
 
 /** No service can know a new workspace yet, so only the owner's open pages are told. */
 export async function createWorkspace(
-  backend: WithGraph & WithBus,
+  backend: WithGraph & WithBus & WithNameTries,
   principal: TokenPrincipal,
   input: CreateWorkspaceInput,
 ): Promise<Node<'workspace'>> {
   const name = parseName('workspace', input.name);
-  const { workspace, owner } = await backend.graph.write(async (transaction) => {
+  const created = await backend.nameTries.try(principal, () => storeWorkspace(backend, principal, { ...input, name }));
+  announceAccount(backend, created.owner.id);
+  return created.workspace;
+}
+
+async function storeWorkspace(
+  { graph }: WithGraph,
+  principal: TokenPrincipal,
+  { name, ...input }: CreateWorkspaceInput,
+): Promise<{ readonly workspace: Node<'workspace'>; readonly owner: Node<'user'> }> {
+  return await graph.write(async (transaction) => {
     const owner = await ownerOf(transaction, principal, input);
     await requireFreeName(transaction, name);
     const createdAt = Date.now();
@@ -52,14 +62,12 @@ export async function createWorkspace(
     );
     return { workspace, owner };
   });
-  announceAccount(backend, owner.id);
-  return workspace;
 }
 
 async function ownerOf(
   transaction: Transaction,
   principal: TokenPrincipal,
-  { ownerEmail }: CreateWorkspaceInput,
+  { ownerEmail }: Pick<CreateWorkspaceInput, 'ownerEmail'>,
 ): Promise<Node<'user'>> {
   if (principal.kind === 'operator') {
     if (ownerEmail != null) return await ensureUser(transaction, ownerEmail);
@@ -67,11 +75,7 @@ async function ownerOf(
   }
   if (ownerEmail != null)
     throw new SvcError('forbidden', 'A person owns what the person creates: leave "ownerEmail" out.');
-  const where = [{ field: 'user', equals: principal.user }] as const;
-  const { nodes } = await transaction.select({ type: 'member', anchor: 'everywhere', where, limit: pageMax });
-  if (nodes.filter(({ role }) => role === 'owner').length >= ownWorkspacesMax) {
-    throw tooMany('workspaces of one owner', ownWorkspacesMax);
-  }
+  await requireRoomToOwn(transaction, principal.user);
   const owner = await transaction.find('user', principal.user, null);
   if (owner === null) throw signedOut();
   return owner;

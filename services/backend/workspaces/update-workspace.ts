@@ -9,8 +9,9 @@ import { differences } from '../activity/record-activity.ts';
 import { everyPage } from '../graph/every-page.ts';
 import { nameTaken } from '../graph/get-node.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
-import { noSuchWorkspace, requireRight } from '../members/access.ts';
+import { type AccessRequest, noSuchWorkspace, requireRight } from '../members/access.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import type { WithNameTries } from './name-tries.ts';
 
 export interface UpdateWorkspaceInput {
   readonly name?: string | null | undefined;
@@ -25,12 +26,26 @@ export interface UpdateWorkspaceInput {
  * its members.
  */
 export async function updateWorkspace(
-  backend: ChangeNeeds,
+  backend: ChangeNeeds & WithNameTries,
   principal: TokenPrincipal,
   id: WorkspaceId,
   input: UpdateWorkspaceInput,
 ): Promise<Node<'workspace'>> {
-  const isChanged = await change(backend, { principal, workspace: id, right: 'own' }, async (change) => {
+  const update = () => storeUpdate(backend, { principal, workspace: id }, input);
+  const isChanged = input.name == null ? await update() : await backend.nameTries.try(principal, update);
+  if (isChanged) await announceToMembers(backend, id);
+  const workspace = await backend.graph.find('workspace', id, null);
+  if (workspace === null) throw noSuchWorkspace(id);
+  return workspace;
+}
+
+/** Whether the update changed anything. */
+async function storeUpdate(
+  backend: ChangeNeeds,
+  { principal, workspace: id }: Pick<AccessRequest, 'principal' | 'workspace'>,
+  input: UpdateWorkspaceInput,
+): Promise<boolean> {
+  return await change(backend, { principal, workspace: id, right: 'own' }, async (change) => {
     const { transaction, access } = change;
     if (input.suspended != null) requireRight(access, 'operate');
     const before = access.workspace;
@@ -46,10 +61,6 @@ export async function updateWorkspace(
     change.announce({ kind: 'key' });
     return true;
   });
-  if (isChanged) await announceToMembers(backend, id);
-  const workspace = await backend.graph.find('workspace', id, null);
-  if (workspace === null) throw noSuchWorkspace(id);
-  return workspace;
 }
 
 /** Pages of other workspaces show its name, and nobody follows a workspace that is suspended. */
