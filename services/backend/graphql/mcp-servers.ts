@@ -1,5 +1,5 @@
 import { health, serverStatus } from '../../contracts/bus/messages.ts';
-import { findId, parseId, type RuntimeId } from '../../contracts/ids.ts';
+import { findId, parseId } from '../../contracts/ids.ts';
 import { authors, confinementOf, homeOf } from '../../contracts/sandbox.ts';
 import { findSender } from '../bus/sender.ts';
 import type { Node } from '../graph/graph.ts';
@@ -14,6 +14,7 @@ import { removeMcpServer } from '../servers/remove-server.ts';
 import { skillsUsing } from '../servers/skills-using.ts';
 import { type ServerState, stateOf } from '../servers/status.ts';
 import type { Builder, GraphqlContext } from './builder.ts';
+import { failing, filterServers, runBy } from './filter-mcp-servers.ts';
 import { listArgs, listOf, pageArgs, pageOf, searchArgs } from './paging.ts';
 import { requireName } from './workspaces.ts';
 
@@ -46,12 +47,21 @@ export function addMcpServers(builder: Builder): void {
       args: {
         ...searchArgs(builder),
         runtime: t.arg.id({ description: 'Those that this runtime runs.' }),
+        failing: t.arg.boolean({
+          description: 'Those that are enabled, not starting and not Connected; false: the others.',
+        }),
       },
-      resolve: async ({ id: anchor }, args, { backend, access, load }) => {
-        await access(anchor, 'read');
-        const runtime = args.runtime == null ? null : parseId('runtime', args.runtime);
-        const page = await backend.graph.select({ type: 'mcpServer', anchor, orderBy: 'name', ...pageOf(args) });
-        return runtime === null ? page : { ...page, nodes: await serversOn(runtime, page.nodes, { backend, load }) };
+      resolve: async (workspace, args, context) => {
+        const { backend, access, load } = context;
+        await access(workspace.id, 'read');
+        const page = pageOf(args);
+        const matches = [
+          ...(args.runtime == null ? [] : [runBy(parseId('runtime', args.runtime), context)]),
+          ...(args.failing == null ? [] : [failing(args.failing, (server) => stateOfServer(load, server))]),
+        ];
+        return matches.length > 0
+          ? await filterServers(backend.graph, { workspace: workspace.id, page, matches })
+          : await backend.graph.select({ type: 'mcpServer', anchor: workspace.id, orderBy: 'name', ...page });
       },
     }),
     mcpServer: t.field({
@@ -66,22 +76,6 @@ export function addMcpServers(builder: Builder): void {
       },
     }),
   }));
-}
-
-/** Those of these MCP servers that a runtime runs. */
-async function serversOn(
-  runtime: RuntimeId,
-  servers: readonly Node<'mcpServer'>[],
-  { backend, load }: Pick<GraphqlContext, 'backend' | 'load'>,
-): Promise<readonly Node<'mcpServer'>[]> {
-  const shared = await runtimesRunning(backend.graph, []);
-  const running = await Promise.all(
-    servers.map(async (server) => {
-      const bound = await load.runtimesOfServer(server, runtimesPerServerMax);
-      return (bound.length > 0 ? bound : shared).some(({ id }) => id === runtime);
-    }),
-  );
-  return servers.filter((_, index) => running[index]);
 }
 
 function addServer(builder: Builder): void {

@@ -116,6 +116,41 @@ describe('an MCP server', () => {
     expect(enabled.updateMcpServer).toEqual({ status: 'Connected', reason: null });
   });
 
+  test('is in the list of failing ones while it should be Connected and is not', async () => {
+    const [works, fails, starts, off] = [
+      await addServer('works'),
+      await addServer('fails'),
+      await addServer('starts'),
+      await addServer('off'),
+    ];
+    const reason = { code: 'exited', message: 'It ended with code 1.', repair: 'Mend it.' };
+    await cloud.report([
+      { mcpServer: works },
+      { mcpServer: fails, status: 'Error', health: 'red', reason },
+      { mcpServer: starts },
+    ]);
+    const update = (id: string, input: object) =>
+      backend.must(
+        'mutation ($w: ID!, $id: ID!, $input: McpServerPatch!) { updateMcpServer(workspace: $w, id: $id, input: $input) { id } }',
+        { w, id, input },
+      );
+    await update(starts, { launch: { command: 'other' } });
+    await update(off, { enabled: false });
+    const list = async (args: string) => {
+      const { workspace } = await backend.must(
+        `query ($w: ID!) { workspace(id: $w) { mcpServers${args} { nodes { name } pageInfo { next } } } }`,
+        { w },
+      );
+      return workspace.mcpServers;
+    };
+    expect(await list('(failing: true)')).toEqual({ nodes: [{ name: 'fails' }], pageInfo: { next: null } });
+    expect((await list('(failing: false)')).nodes).toEqual([{ name: 'off' }, { name: 'starts' }, { name: 'works' }]);
+    // A page goes on until it finds one.
+    const [first] = (await list('(failing: true, first: 1)')).nodes;
+    expect(first).toEqual({ name: 'fails' });
+    expect((await list('(failing: true, search: "work")')).nodes).toEqual([]);
+  });
+
   test('that is removed takes its tools and statuses along', async () => {
     const mcpServer = await addServer('files');
     await cloud.report([{ mcpServer, tools: [toolNamed('a'), toolNamed('b')] }]);

@@ -4,6 +4,7 @@ import { Button, IconButton } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
 import { LiveBadge } from '../components/live-badge.tsx';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../components/menu.tsx';
+import { StatusDot } from '../components/status-dot.tsx';
 import { showToast } from '../components/toast.tsx';
 import { signOut } from '../graphql/account.ts';
 import { useConnection } from '../graphql/live.ts';
@@ -11,6 +12,7 @@ import { PlaceItems, WorkNavigation } from './navigation.tsx';
 import { areaTitles, places } from './places.ts';
 import { useShortcuts } from './shortcuts.ts';
 import { chooseTheme, themes, useTheme } from './theme.ts';
+import { useConcerns } from './use-concerns.ts';
 import type { Place, Viewer } from './workspace.ts';
 
 const loadPalette = () => import('./palette.tsx');
@@ -67,6 +69,7 @@ export function TopBar({ place, viewer }: { readonly place: Place | null; readon
           <span className="sr-only tablet:not-sr-only">Search</span>
           <kbd className="hidden text-12 text-quiet tablet:inline">{modKey}K</kbd>
         </Button>
+        <Attention place={place} />
         {viewer !== null && <PersonMenu viewer={viewer} workspace={id} />}
       </div>
       <Suspense>
@@ -76,6 +79,25 @@ export function TopBar({ place, viewer }: { readonly place: Place | null; readon
         {open === 'shortcuts' && <ShortcutList onClose={() => close('shortcuts')} />}
       </Suspense>
     </header>
+  );
+}
+
+/** How many things need the person. Home says which. */
+function Attention({ place }: { readonly place: Place | null }) {
+  const mine = (useConcerns(place).concerns ?? []).filter(({ isMine }) => isMine);
+  if (place === null || mine.length === 0) return null;
+  const isBad = mine.some(({ tone }) => tone === 'bad');
+  const words = mine.length === 1 ? '1 thing needs you' : `${mine.length} things need you`;
+  return (
+    <Link
+      to="/w/$workspace"
+      params={{ workspace: place.workspace.id }}
+      title={words}
+      aria-label={words}
+      className="inline-flex h-11 items-center rounded-control px-2 font-medium text-13 hover:bg-hover tablet:h-8"
+    >
+      <StatusDot tone={isBad ? 'bad' : 'warn'}>{String(mine.length)}</StatusDot>
+    </Link>
   );
 }
 

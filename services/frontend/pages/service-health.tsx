@@ -1,28 +1,10 @@
-import { useEffect, useState } from 'react';
 import { backendUrl, mcpUrl } from '../app/environment.ts';
-import { StatusDot, type Tone } from '../components/status-dot.tsx';
-
-const checkIntervalMs = 5000;
-const checkTimeoutMs = 4000;
-
-interface State {
-  readonly tone: Tone;
-  readonly text: string;
-}
-
-const unknown: State = { tone: 'none', text: 'Checking…' };
+import { StatusDot } from '../components/status-dot.tsx';
+import { type ServiceState, useServiceStates } from './service-states.ts';
 
 /** The services that a browser reaches, with their addresses and states. For people who are not signed in, too. */
 export function ServiceHealth() {
-  const [backend, setBackend] = useState(unknown);
-  const [remoteMcp, setRemoteMcp] = useState(unknown);
-  useEffect(() => {
-    const leaves = new AbortController();
-    void watch(leaves.signal, async () => {
-      await Promise.all([askBackend().then(setBackend), askRemoteMcp().then(setRemoteMcp)]);
-    });
-    return () => leaves.abort();
-  }, []);
+  const { backend, remoteMcp } = useServiceStates();
   const rows = [
     ['backend', 'Backend', 'Workspaces, skills, roles, keys: the GraphQL API', backendUrl, backend],
     ['remote-mcp', 'Remote MCP server', 'Where agents connect, with an API key', mcpUrl, remoteMcp],
@@ -62,45 +44,9 @@ export function ServiceHealth() {
   );
 }
 
-function Overall({ states }: { readonly states: readonly State[] }) {
+function Overall({ states }: { readonly states: readonly ServiceState[] }) {
   if (states.some(({ tone }) => tone === 'bad')) return <StatusDot tone="bad">A service is down</StatusDot>;
   if (states.some(({ tone }) => tone === 'warn')) return <StatusDot tone="warn">A service is degraded</StatusDot>;
   if (states.some(({ tone }) => tone === 'none')) return <StatusDot tone="none">Checking…</StatusDot>;
   return <StatusDot tone="good">Backend and remote MCP server work</StatusDot>;
-}
-
-/** Checks at an interval, and only while the page is visible: no subscription reports a service that is down. */
-async function watch(signal: AbortSignal, check: () => Promise<void>): Promise<void> {
-  while (!signal.aborted) {
-    if (!document.hidden) await check();
-    await Promise.race([
-      new Promise((resolve) => setTimeout(resolve, checkIntervalMs)),
-      new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true, signal })),
-    ]);
-  }
-}
-
-async function askBackend(): Promise<State> {
-  try {
-    const response = await fetch(`${backendUrl}/ready`, { signal: AbortSignal.timeout(checkTimeoutMs) });
-    if (response.ok) return { tone: 'good', text: 'healthy' };
-    const { checks = {} } = await response.json().catch(() => ({}));
-    const failed = Object.entries(checks).filter(([, state]) => state !== 'ok');
-    const words = failed.map(([what, state]) => `${what} ${state}`).join(', ');
-    return { tone: 'warn', text: words === '' ? 'degraded' : `degraded: ${words}` };
-  } catch {
-    return { tone: 'bad', text: 'down' };
-  }
-}
-
-/** A page of another origin may not read the answer of remote-mcp, so this finds out only whether it answers. */
-async function askRemoteMcp(): Promise<State> {
-  try {
-    const signal = AbortSignal.timeout(checkTimeoutMs);
-    const response = await fetch(`${new URL(mcpUrl).origin}/health`, { mode: 'no-cors', signal });
-    const answers = response.type === 'opaque' || response.ok;
-    return answers ? { tone: 'good', text: 'answers' } : { tone: 'bad', text: 'down' };
-  } catch {
-    return { tone: 'bad', text: 'down' };
-  }
 }

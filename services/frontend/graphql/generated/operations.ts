@@ -246,6 +246,20 @@ export type RestartableMcpServersQuery = { readonly workspace: { readonly id: st
 
 export type ProblemFragment = { readonly code: string, readonly message: string, readonly repair: string };
 
+export type AttentionQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+}>;
+
+
+export type AttentionQuery = { readonly workspace: { readonly id: string, readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly status: McpServerStatus, readonly reason: ProblemFragment | null, readonly integration: { readonly id: string } | null }>, readonly pageInfo: { readonly next: string | null } }, readonly runtimes: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly available: boolean }> }, readonly ownKeys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly client: string | null, readonly state: KeyState, readonly expiresAt: number | null, readonly replaces: { readonly id: string } | null }> } | null };
+
+export type BeginningQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+}>;
+
+
+export type BeginningQuery = { readonly workspace: { readonly id: string, readonly usage: { readonly nodes: ReadonlyArray<{ readonly hour: number }> }, readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly id: string }> }, readonly skills: { readonly nodes: ReadonlyArray<{ readonly id: string }> }, readonly roles: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly skills: ReadonlyArray<{ readonly id: string }> }> }, readonly ownKeys: ReadonlyArray<{ readonly id: string }> } | null };
+
 export type GeneralQueryVariables = Exact<{
   workspace?: string | null | undefined;
 }>;
@@ -851,6 +865,14 @@ export const foundQuery: Operation<FoundQuery, FoundQueryVariables> = {
 
 export const restartableMcpServersQuery: Operation<RestartableMcpServersQuery, RestartableMcpServersQueryVariables> = {
   text: "query RestartableMcpServers($workspace:ID$search:String!){workspace(id:$workspace){id mcpServers(first:20 search:$search){nodes{id name enabled}}}}",
+};
+
+export const attentionQuery: Operation<AttentionQuery, AttentionQueryVariables> = {
+  text: "query Attention($workspace:ID){workspace(id:$workspace){id mcpServers(first:100 failing:true){nodes{id name status reason{...Problem}integration{id}}pageInfo{next}}runtimes(first:100){nodes{id name available}}ownKeys(first:100){id name client state expiresAt replaces{id}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const beginningQuery: Operation<BeginningQuery, BeginningQueryVariables> = {
+  text: "query Beginning($workspace:ID){workspace(id:$workspace){id usage(first:1){nodes{hour}}mcpServers(first:1){nodes{id}}skills(first:1){nodes{id}}roles(first:100){nodes{id skills(first:1){id}}}ownKeys(first:1){id}}}",
 };
 
 export const generalQuery: Operation<GeneralQuery, GeneralQueryVariables> = {

@@ -1,0 +1,19 @@
+import { useMemo } from 'react';
+import { attentionQuery } from '../graphql/generated/operations.ts';
+import { useOperation } from '../graphql/use-operation.ts';
+import { concernsOf } from './concerns.ts';
+import type { Place } from './workspace.ts';
+
+/** The concerns of a workspace; null until they are known. The top bar and Home ask the same question. */
+export function useConcerns(place: Place | null) {
+  const variables = useMemo(() => ({ workspace: place?.workspace.id ?? '' }), [place?.workspace.id]);
+  const isClosed = place === null || place.workspace.suspended;
+  const { data, error, retry } = useOperation(attentionQuery, variables, isClosed);
+  const mayConfigure = place?.mayConfigure ?? false;
+  const answer = isClosed ? null : (data?.workspace ?? null);
+  const concerns = useMemo(
+    () => (answer === null ? null : concernsOf(answer, { mayConfigure, now: Date.now() })),
+    [answer, mayConfigure],
+  );
+  return { concerns, error, retry };
+}
