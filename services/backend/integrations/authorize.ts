@@ -210,6 +210,7 @@ function hintOf(error: string): string {
 function explain(thrown: unknown, host: string): SvcError {
   if (thrown instanceof openid.ResponseBodyError || thrown instanceof openid.AuthorizationResponseError)
     return refused(host, thrown.error, thrown);
+  if (thrown instanceof openid.ClientError && isWithoutAnswer(thrown)) return notReached(host, thrown.cause);
   // Anything that openid-client itself refuses, such as another issuer.
   if (thrown instanceof openid.ClientError || thrown instanceof TypeError) {
     const hint = 'Connect again. If it fails again, check the MCP server: its answer may be forged.';
@@ -219,6 +220,11 @@ function explain(thrown: unknown, host: string): SvcError {
     });
   }
   return notReached(host, thrown);
+}
+
+/** The request failed. openid-client has a code for each fault of an answer. */
+function isWithoutAnswer({ code }: openid.ClientError): boolean {
+  return code === undefined || code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT';
 }
 
 const challengeShape = z.object({ resourceMetadata: z.string().optional(), scope: z.string().optional() });

@@ -2,12 +2,17 @@ import { z } from 'zod';
 import { isWebAddress } from './guarded-fetch.ts';
 
 const addressMax = 2048;
-
-/** An address that a stranger names, for a browser or a request. */
-export const webAddress = z
+/** People read addresses: without letters that are hidden or change the direction (RFC 3986 §2). */
+const address = z
   .string()
   .max(addressMax)
-  .refine((text) => URL.canParse(text) && isWebAddress(new URL(text)) && new URL(text).username === '');
+  .regex(/^[\x21-\x7e]+$/);
+
+/** An address that a stranger names, for a browser or a request. */
+export const webAddress = address.refine((text) => {
+  const url = URL.parse(text);
+  return url !== null && isWebAddress(url) && url.username === '' && url.password === '';
+});
 
 const words = z.array(z.string().max(255)).max(200);
 
@@ -35,7 +40,7 @@ export const scopeList = z.array(scope).max(scopesMax);
 
 /** The known fields of the metadata of a protected resource (RFC 9728 §2). */
 export const resource = z.object({
-  resource: z.string().max(addressMax),
+  resource: address,
   authorization_servers: z.array(webAddress).min(1).max(20),
   scopes_supported: scopeList.optional().catch(undefined),
 });
