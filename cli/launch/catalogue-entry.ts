@@ -22,9 +22,7 @@ export const catalogueNames: readonly string[] = mcpServerCatalogue.map(({ name 
 export function catalogueEntry(typed: string): CatalogueEntry {
   const found = mcpServerCatalogue.find(({ name }) => name === typed);
   if (found !== undefined) return found;
-  throw new SvcError('invalid_input', `The catalogue has no "${typed}". ${suggestion(typed, catalogueNames)}`, {
-    hint: `It has: ${catalogueNames.join(', ')}.`,
-  });
+  throw new SvcError('invalid_input', `The catalogue has no "${typed}". ${suggestion(typed, catalogueNames)}`);
 }
 
 export function settingsFieldOf({ launch }: CatalogueEntry): SettingsField {

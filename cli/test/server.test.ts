@@ -75,11 +75,8 @@ describe('svc server add', () => {
     [['--env', 'A=1', '--url', 'http://x/'], '--env, --variable-file and --cwd are for a command', /^$/],
     [['--require', 'A=b', '--', 'x'], '--require takes the name of a variable', /"A=b" is not .* flag: --env NAME/],
     [['--require', 'a b', '--url', 'http://x/'], '--require takes the name of a header', /flag: --header NAME/],
-    [
-      ['--from', 'file'],
-      'The catalogue has no "file". Did you mean "files"?',
-      /^It has: everything, fetch, files, git/,
-    ],
+    [['--from', 'file'], 'The catalogue has no "file". Did you mean "files"?', /^$/],
+    [['--from', 'x'], 'The catalogue has no "x". Known here: everything, fetch, files, git,', /^$/],
     [['--from', 'files', '--', 'x'], 'Give one of --from, --url and a command', /^$/],
     [['--from', 'files'], '"files" needs a value of "folder"', /full path.*--from files --fill folder=VALUE$/],
     [['--from', 'files', '--fill', 'place=x'], '"files" has no blank "place"', /^It has: folder\.$/],
