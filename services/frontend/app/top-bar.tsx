@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, startTransition, useEffect, useState } from 'react';
 import { Button, IconButton } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
 import { LiveBadge } from '../components/live-badge.tsx';
@@ -29,6 +29,8 @@ export function TopBar({ place, viewer }: { readonly place: Place | null; readon
   const [open, setOpen] = useState<'palette' | 'shortcuts' | null>(null);
   // A dialog says a moment later that it is closed. By then a key may have opened the other one.
   const close = (closed: typeof open) => setOpen((present) => (present === closed ? null : present));
+  // As a transition: React delays by 300 ms what replaces the fallback of a Suspense.
+  const show = (dialog: typeof open) => startTransition(() => setOpen(dialog));
   const navigate = useNavigate();
   const connection = useConnection();
   const { workspace: id = '' } = useParams({ strict: false });
@@ -37,8 +39,8 @@ export function TopBar({ place, viewer }: { readonly place: Place | null; readon
   );
   useShortcuts({
     ...Object.fromEntries(goTo),
-    'mod+k': () => setOpen(open === 'palette' ? null : 'palette'),
-    '?': () => setOpen('shortcuts'),
+    'mod+k': () => (open === 'palette' ? setOpen(null) : show('palette')),
+    '?': () => show('shortcuts'),
   });
   useEffect(() => {
     // It is loaded again when it is opened, where this fails.
@@ -65,7 +67,7 @@ export function TopBar({ place, viewer }: { readonly place: Place | null; readon
         <WorkNavigation workspace={id} />
         <span className="flex-1" />
         {(connection === 'lost' || connection === 'stopped') && <LiveBadge connection={connection} />}
-        <Button look="quiet" icon="search" onClick={() => setOpen('palette')}>
+        <Button look="quiet" icon="search" onClick={() => show('palette')}>
           <span className="sr-only tablet:not-sr-only">Search</span>
           <kbd className="hidden text-12 text-quiet tablet:inline">{modKey}K</kbd>
         </Button>
@@ -74,7 +76,7 @@ export function TopBar({ place, viewer }: { readonly place: Place | null; readon
       </div>
       <Suspense>
         {open === 'palette' && (
-          <Palette place={place} onClose={() => close('palette')} onShortcuts={() => setOpen('shortcuts')} />
+          <Palette place={place} onClose={() => close('palette')} onShortcuts={() => show('shortcuts')} />
         )}
         {open === 'shortcuts' && <ShortcutList onClose={() => close('shortcuts')} />}
       </Suspense>

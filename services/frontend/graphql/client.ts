@@ -11,6 +11,7 @@ import { onPush, pipe } from 'wonka';
 import { graphqlPath } from '../../contracts/token.ts';
 import { backendUrl } from '../app/environment.ts';
 import { fetchWithSession } from './account.ts';
+import { limitedFetch } from './limited-fetch.ts';
 import type { Operation } from './operation.ts';
 import { errorFrom, fieldOf, readHttpError, type ShownError, unreachable } from './shown-error.ts';
 
@@ -30,10 +31,13 @@ const rememberShown: Exchange =
       ),
     );
 
+/** The backend runs 32 operations of one person at once. Two windows must not refuse each other. */
+const atOnceMax = 12;
+
 export const client = new Client({
   url: `${backendUrl}${graphqlPath}`,
   exchanges: [rememberShown, cacheExchange, fetchExchange],
-  fetch: fetchWithSession,
+  fetch: limitedFetch(fetchWithSession, atOnceMax),
   preferGetMethod: false,
   requestPolicy: 'cache-and-network',
 });

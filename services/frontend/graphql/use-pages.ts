@@ -41,13 +41,25 @@ export function usePages<Result, Row, Variables extends object>(question: Questi
   const [attempt, setAttempt] = useState(0);
   const latest = useRef(question);
   latest.current = { operation, variables, pageOf };
+  /** The end of following, by cursor. */
+  const followed = useRef(new Map<string | null, () => void>());
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another question or attempt asks for all pages anew
+  useEffect(() => {
+    const { current } = followed;
+    return () => {
+      for (const stop of current.values()) stop();
+      current.clear();
+    };
+  }, [asked, attempt]);
 
   const after = cursors.asked === asked ? cursors.after : firstPage;
   const afterKey = JSON.stringify(after);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `asked` and `afterKey` stand for the question and the cursors
   useEffect(() => {
-    const stops = after.map((cursor) => {
-      const ends = pipe(
+    // A page that is already followed is not asked for again, or the last of fifty pages would cost fifty requests.
+    for (const cursor of after.filter((one) => !followed.current.has(one))) {
+      const { unsubscribe } = pipe(
         client.query<Result>(operation.text, { ...variables, after: cursor }),
         subscribe(({ data, error: failed }) => {
           setError(failed === undefined ? null : toShownError(failed));
@@ -59,22 +71,21 @@ export function usePages<Result, Row, Variables extends object>(question: Questi
           }));
         }),
       );
-      return ends.unsubscribe;
-    });
-    return () => {
-      for (const stop of stops) stop();
-    };
+      followed.current.set(cursor, unsubscribe);
+    }
   }, [asked, afterKey, attempt]);
 
   const loaded = after.map((cursor) => (pages.asked === asked ? pages.byCursor.get(cursor) : undefined));
-  const next = loaded.at(-1)?.pageInfo.next ?? null;
+  const last = loaded.at(-1);
+  const next = last?.pageInfo.next ?? null;
   const loadMore = useCallback(() => {
     if (next !== null) setCursors({ asked, after: [...after, next] });
   }, [asked, after, next]);
   const answer: PagedRows<Row> = {
     rows: loaded[0] === undefined ? null : loaded.flatMap((page) => page?.nodes ?? []),
     error,
-    hasMore: next !== null,
+    // The page that is being loaded may not be the last one.
+    hasMore: last === undefined || next !== null,
     loadMore,
     retry: () => setAttempt((count) => count + 1),
   };

@@ -99,6 +99,37 @@ describe.skipIf(!hasChromium)('the pages of skills in Chromium', () => {
     expect(JSON.stringify(skill)).toContain('**all**');
   });
 
+  test('a long list asks for each page once as it is scrolled', async () => {
+    const asked: (string | null)[] = [];
+    await page.route('**/graphql', async (route) => {
+      const { query, variables } = route.request().postDataJSON();
+      if (!query.includes('query Skills(')) return await route.continue();
+      const number = Number(variables.after ?? 0);
+      asked.push(variables.after);
+      const nodes = Array.from({ length: 100 }, (_, i) => ({
+        ...{ __typename: 'Skill', id: `skl_${number}_${i}`, name: `long-${number * 100 + i}`, description: '' },
+        ...{ available: true, reason: null, toolCount: 1, roles: [] },
+      }));
+      const pageInfo = { __typename: 'PageInfo', next: number === 4 ? null : String(number + 1) };
+      const skills = { __typename: 'SkillPage', nodes, pageInfo };
+      await route.fulfill({
+        json: { data: { workspace: { __typename: 'Workspace', id: variables.workspace, skills } } },
+        headers: { 'access-control-allow-origin': browser.origin, 'access-control-allow-credentials': 'true' },
+      });
+    });
+    await openList();
+    await row('long-0').waitFor();
+    const grid = page.getByRole('grid', { name: 'Skills' });
+    while ((await row('long-499').count()) === 0) {
+      await grid.evaluate((list) => list.scrollTo(0, list.scrollHeight));
+      await page.waitForTimeout(50);
+    }
+    // The first page may be asked for once more, as the connection that reports changes opens.
+    expect(asked.filter((after) => after !== null)).toEqual(['1', '2', '3', '4']);
+    expect(await grid.getAttribute('aria-rowcount')).toBe('501');
+    await page.unroute('**/graphql');
+  });
+
   test('the palette finds a skill by its name', async () => {
     await page.goto(await browser.places());
     await page.getByRole('heading', { level: 1 }).waitFor();
