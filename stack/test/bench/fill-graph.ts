@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { EdgeRecord } from '../../../services/backend/graph/content.ts';
 import { skillNode } from '../../../services/backend/graph/contract/sample-nodes.contract.ts';
 import type { NodeRecord } from '../../../services/backend/graph/node-record.ts';
 import { openGraphContent } from '../../../services/backend/graph/open-content.ts';
@@ -15,25 +16,46 @@ export const muchOfIt = `${skillCount.toLocaleString('en')} skills, ${recordCoun
 /** A running platform with the calls and changes of many hours. */
 export async function startFilled(): Promise<Platform> {
   const { platform } = await startPlatform();
-  await platform.svc('down');
-  await fillGraph(join(platform.installation.dataDir, 'graph.sqlite'));
-  await platform.up();
-  return platform;
-}
-
-async function fillGraph(file: string): Promise<void> {
-  const content = await openGraphContent({ engine: 'sqlite', file, readOnly: false });
-  const { value } = await content.nodes('workspace')[Symbol.asyncIterator]().next();
-  const workspace: WorkspaceId = value.id;
-  async function* nodes(): AsyncGenerator<NodeRecord> {
+  await fillGraph(platform, async function* nodes({ workspace }) {
     for (let i = 0; i < skillCount; i++) {
       yield recordOf('skill', skillNode(workspace, { name: `measured ${i}`, description: 'What it does' }));
     }
     for (let i = 0; i < recordCount; i++) yield i % 2 === 0 ? usageOf(workspace, i) : activityOf(workspace, i);
+  });
+  return platform;
+}
+
+interface FilledPlace {
+  readonly workspace: WorkspaceId;
+  /** An MCP server in it. */
+  readonly mcpServer: string;
+}
+
+/** Adds nodes to the graph of a platform, which is down meanwhile. Its tools belong to their MCP servers. */
+export async function fillGraph(
+  platform: Platform,
+  nodesIn: (place: FilledPlace) => AsyncGenerator<NodeRecord>,
+): Promise<void> {
+  await platform.svc('down');
+  const file = join(platform.installation.dataDir, 'graph.sqlite');
+  const content = await openGraphContent({ engine: 'sqlite', file, readOnly: false });
+  const firstOf = async (type: 'workspace' | 'mcpServer') =>
+    (await content.nodes(type)[Symbol.asyncIterator]().next()).value.id;
+  const tools: NodeRecord[] = [];
+  async function* nodes(place: FilledPlace): AsyncGenerator<NodeRecord> {
+    for await (const node of nodesIn(place)) {
+      if (node.type === 'tool') tools.push(node);
+      yield node;
+    }
   }
-  await content.addNodes(nodes());
+  async function* servers(): AsyncGenerator<EdgeRecord> {
+    for (const { id, values } of tools) yield { source: id, target: String(values.mcpServer) };
+  }
+  await content.addNodes(nodes({ workspace: await firstOf('workspace'), mcpServer: await firstOf('mcpServer') }));
+  await content.addEdges('tool', 'server', servers());
   await content.finish();
   await content.close();
+  await platform.up();
 }
 
 function usageOf(workspace: string, i: number): NodeRecord {
@@ -53,7 +75,7 @@ function activityOf(workspace: string, i: number): NodeRecord {
   });
 }
 
-function recordOf(type: string, node: Readonly<Record<string, unknown>>): NodeRecord {
+export function recordOf(type: string, node: Readonly<Record<string, unknown>>): NodeRecord {
   const { id, workspace, ...values } = node;
   return { type, id: String(id), version: 1, workspace, values } as NodeRecord;
 }

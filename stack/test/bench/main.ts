@@ -11,6 +11,7 @@ import { measureDisturbances } from './disturbances.ts';
 import { measureEndurance } from './endurance.ts';
 import { type Figure, table } from './figure.ts';
 import { measureGraph } from './graph.ts';
+import { measurePages } from './pages.ts';
 import { measureProxies } from './proxies.ts';
 import { measureReplicas } from './replicas.ts';
 import { measureSessions } from './sessions.ts';
@@ -32,6 +33,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
   disturbances: measureDisturbances,
   sessions: measureSessions,
   'sign-in': measureSignIn,
+  pages: measurePages,
   changes: measureChanges,
   replicas: measureReplicas,
   graph: measureGraph,
