@@ -3,6 +3,7 @@ import { useEffect, useId, useState } from 'react';
 import { type AgentScope, readScope, toolsScope } from '../../contracts/token.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorLine, ErrorState } from '../components/error-state.tsx';
+import { RadioGroup } from '../components/radio-group.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { useAction } from '../components/use-action.ts';
 import {
@@ -160,32 +161,14 @@ interface ScopeChoiceProps {
   readonly onChoose: (scope: AgentScope) => void;
 }
 
-const scopeWords: Readonly<Record<AgentScope, { readonly title: string; readonly meaning: string }>> = {
-  [toolsScope]: { title: 'Use every tool', meaning: 'It can read, and it can change and delete things.' },
-  [readScope]: { title: 'Only read', meaning: 'It can use the tools that change nothing, as their MCP servers say.' },
+const scopeWords: Readonly<Record<AgentScope, { readonly title: string; readonly about: string }>> = {
+  [toolsScope]: { title: 'Use every tool', about: 'It can read, and it can change and delete things.' },
+  [readScope]: { title: 'Only read', about: 'It can use the tools that change nothing, as their MCP servers say.' },
 };
 
 function ScopeChoice({ scopes, chosen, onChoose }: ScopeChoiceProps) {
-  return (
-    <fieldset className="grid gap-1">
-      <legend className="mb-1 font-medium text-13">What it may do</legend>
-      {scopes.map((scope) => (
-        <label key={scope} className="flex min-h-11 items-center gap-3 tablet:min-h-9">
-          <input
-            type="radio"
-            name="scope"
-            checked={scope === chosen}
-            onChange={() => onChoose(scope)}
-            className="size-4 shrink-0 accent-solid"
-          />
-          <span className="min-w-0">
-            {scopeWords[scope].title}
-            <span className="block text-12 text-quiet">{scopeWords[scope].meaning}</span>
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  );
+  const options = scopes.map((scope) => ({ value: scope, ...scopeWords[scope] }));
+  return <RadioGroup legend="What it may do" options={options} value={chosen} onValue={onChoose} />;
 }
 
 interface RoleChoiceProps {
@@ -195,42 +178,30 @@ interface RoleChoiceProps {
   readonly onChoose: (roles: ReadonlySet<string> | null) => void;
 }
 
+const everyRole = { value: 'every', title: 'Every role, also later ones' } as const;
+const someRoles = { value: 'some', title: 'Only these roles' } as const;
+
 function RoleChoice({ offered, roles, onChoose }: RoleChoiceProps) {
   const toggle = (role: string) => onChoose((roles ?? new Set<string>()).symmetricDifference(new Set([role])));
   return (
-    <fieldset className="grid gap-1">
-      <legend className="mb-1 font-medium text-13">What it may use</legend>
-      <label className="flex min-h-11 items-center gap-3 tablet:min-h-9">
-        <input
-          type="radio"
-          name="roles"
-          checked={roles === null}
-          onChange={() => onChoose(null)}
-          className="size-4 accent-solid"
-        />
-        Every role, also later ones
-      </label>
-      {offered.length > 0 && (
-        <label className="flex min-h-11 items-center gap-3 tablet:min-h-9">
-          <input
-            type="radio"
-            name="roles"
-            checked={roles !== null}
-            onChange={() => onChoose(new Set())}
-            className="size-4 accent-solid"
-          />
-          Only these roles
-        </label>
-      )}
+    <RadioGroup
+      legend="What it may use"
+      options={offered.length > 0 ? [everyRole, someRoles] : [everyRole]}
+      value={roles === null ? 'every' : 'some'}
+      onValue={(value) => onChoose(value === 'every' ? null : new Set())}
+    >
       {roles !== null && (
         <div className="grid gap-1 pl-7">
           {offered.map((role) => (
-            <label key={role.id} className="flex min-h-11 items-center gap-3 tablet:min-h-9">
+            <label
+              key={role.id}
+              className="flex min-h-11 items-center gap-3 py-1 text-14 tablet:min-h-8 tablet:text-13"
+            >
               <input
                 type="checkbox"
                 checked={roles.has(role.id)}
                 onChange={() => toggle(role.id)}
-                className="size-4 accent-solid"
+                className="size-4 shrink-0 accent-solid"
               />
               <span className="min-w-0">
                 <span className="break-words">{role.name}</span>
@@ -240,6 +211,6 @@ function RoleChoice({ offered, roles, onChoose }: RoleChoiceProps) {
           ))}
         </div>
       )}
-    </fieldset>
+    </RadioGroup>
   );
 }

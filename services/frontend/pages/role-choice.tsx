@@ -1,6 +1,7 @@
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { FilterField } from '../components/filter-field.tsx';
 import { PickList } from '../components/pick-list.tsx';
+import { RadioGroup } from '../components/radio-group.tsx';
 import { useRoleNames } from './use-role-names.ts';
 
 export interface ChosenRole {
@@ -17,34 +18,22 @@ interface RoleChoiceProps {
 /** A list of more roles than these gets a filter. */
 const unfilteredMax = 8;
 
+const options = [
+  { value: 'every', title: 'Every role, later ones too' },
+  { value: 'some', title: 'Only some roles' },
+] as const;
+
 /** The roles of a key: every role of the workspace, or some. */
 export function RoleChoice({ roles, onRoles }: RoleChoiceProps) {
-  const id = useId();
   return (
-    <fieldset className="grid min-w-0 gap-2">
-      <legend className="mb-1 font-medium text-13">Roles</legend>
-      <label className="flex min-h-11 items-center gap-3 text-13 tablet:min-h-0">
-        <input
-          type="radio"
-          name={id}
-          className="size-4 accent-solid"
-          checked={roles === null}
-          onChange={() => onRoles(null)}
-        />
-        Every role, later ones too
-      </label>
-      <label className="flex min-h-11 items-center gap-3 text-13 tablet:min-h-0">
-        <input
-          type="radio"
-          name={id}
-          className="size-4 accent-solid"
-          checked={roles !== null}
-          onChange={() => roles === null && onRoles([])}
-        />
-        Only some roles
-      </label>
+    <RadioGroup
+      legend="Roles"
+      options={options}
+      value={roles === null ? 'every' : 'some'}
+      onValue={(value) => onRoles(value === 'every' ? null : [])}
+    >
       {roles !== null && <RoleList chosen={roles} onRoles={onRoles} />}
-    </fieldset>
+    </RadioGroup>
   );
 }
 
