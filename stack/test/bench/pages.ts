@@ -47,7 +47,7 @@ export async function measurePages(): Promise<Figure[]> {
 
 /** The largest of all places. */
 async function measureFirstLoad(): Promise<Figure> {
-  const { assets } = await readPage({ backendUrl: null, mcpUrl: 'http://localhost/mcp' });
+  const { assets } = await readPage({ backendUrl: null, mcpUrl: 'http://localhost/mcp', keysUrl: null });
   const places = [...assets.keys()].flatMap((path) => /^\/assets\/([\w-]+-page)-[\w-]{8}\.js$/.exec(path)?.[1] ?? []);
   const sizes = await Promise.all(places.map(async (place) => ({ place, kb: (await firstLoadBytes(place)) / 1000 })));
   const [largest = { place: 'no place', kb: Number.NaN }] = sizes.sort((a, b) => b.kb - a.kb);
