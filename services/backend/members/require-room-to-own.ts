@@ -15,5 +15,5 @@ export async function requireRoomToOwn(transaction: Transaction, user: UserId): 
   const owned = await transaction.count({ type: 'member', anchor: 'everywhere', where, limit: ownWorkspacesMax });
   if (owned >= ownWorkspacesMax) throw tooMany('workspaces of one owner', ownWorkspacesMax);
   // The person guards the number: two memberships that begin at the same time conflict.
-  await transaction.update('user', user, {}, { anchor: null, keepsVersion: true });
+  await transaction.update('user', user, {}, { anchor: null });
 }
