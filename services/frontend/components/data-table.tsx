@@ -14,6 +14,8 @@ export interface Column<Row> {
   readonly isRight?: boolean;
   /** The first line of a row on a phone; other columns form the second. */
   readonly isTitle?: boolean;
+  /** A phone leaves it to the panel of the row: without the head of its column it says little. */
+  readonly isLeftOutOnPhone?: boolean;
 }
 
 export interface DataTableProps<Row> {
@@ -153,6 +155,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                           'min-w-0 truncate text-13 max-tablet:empty:hidden',
                           column.isTitle && 'w-full font-medium text-14 tablet:w-auto',
                           column.isRight && 'tablet:text-right',
+                          column.isLeftOutOnPhone && 'max-tablet:hidden',
                         )}
                       >
                         {column.cell(row)}

@@ -19,10 +19,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       ref={dialog}
       aria-labelledby={id}
       onClose={onClose}
-      className="m-auto mt-16 max-h-[80dvh] w-full max-w-dialog animate-appear overflow-y-auto rounded-control border border-border bg-surface text-text shadow-float"
+      className="m-auto mt-16 max-h-[80dvh] w-full max-w-dialog animate-appear wrap-anywhere overflow-y-auto rounded-control border border-border bg-surface text-text shadow-float"
     >
-      <header className="flex items-center justify-between gap-2 py-2 pr-2 pl-5">
-        <h2 id={id} className="font-semibold text-16">
+      <header className="flex items-start justify-between gap-2 py-2 pr-2 pl-5">
+        <h2 id={id} className="min-w-0 py-2.5 font-semibold text-16 tablet:py-1">
           {title}
         </h2>
         <IconButton label="Close" icon="close" onClick={() => dialog.current?.close()} />

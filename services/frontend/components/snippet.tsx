@@ -82,7 +82,7 @@ function SnippetText({ text, about, wraps = false }: SnippetTextProps) {
       >
         <code>{text}</code>
       </pre>
-      <CopyButton text={text} className="absolute top-2 right-2" />
+      <CopyButton text={text} className="absolute top-1 right-1 tablet:top-2 tablet:right-2" />
     </>
   );
 }

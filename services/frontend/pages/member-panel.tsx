@@ -71,7 +71,7 @@ function Details({ member, members, isComplete, onRemoved }: DetailsProps) {
       </div>
       <Facts>
         <Fact name="E-mail">{member.person.email}</Fact>
-        <Fact name="Role">{member.role}</Fact>
+        {(isLastOwner || !mayChange) && <Fact name="Role">{member.role}</Fact>}
         <Fact name="Last sign-in">
           <Moment at={member.lastSignedInAt} otherwise="never" />
         </Fact>

@@ -7,9 +7,9 @@ export type MemberKey = Member['keys'][number];
 /** What each role adds to the one before it. */
 export const roleWords: Readonly<Record<MemberRole, string>> = {
   viewer: 'Sees the workspace, and uses its tools with own API keys and agents.',
-  editor: 'As a viewer, and changes skills and roles.',
-  admin: 'As an editor, and changes MCP servers, runtimes, members and invitations.',
-  owner: 'As an admin, and renames the workspace and appoints owners.',
+  editor: 'Does all that a viewer does, and changes skills and roles.',
+  admin: 'Does all that an editor does, and changes MCP servers, runtimes, members and invitations.',
+  owner: 'Does all that an admin does, renames the workspace, and appoints owners.',
 };
 
 /** The roles that a person may give: none above the own one. */

@@ -15,6 +15,7 @@ import {
   membersQuery,
 } from '../graphql/generated/operations.ts';
 import { usePages } from '../graphql/use-pages.ts';
+import { InvitationExpiry } from './invitation-expiry.tsx';
 import { InvitePeople } from './invite-people.tsx';
 import { MemberPanel } from './member-panel.tsx';
 import { MemberState } from './member-state.tsx';
@@ -47,11 +48,13 @@ const columns: readonly Column<Member>[] = [
     title: 'Last sign-in',
     cell: ({ lastSignedInAt }) => <Moment at={lastSignedInAt} otherwise="never" />,
     sortBy: ({ lastSignedInAt }) => lastSignedInAt ?? 0,
+    isLeftOutOnPhone: true,
   },
   {
     title: 'Keys and agents',
     cell: ({ keys }) => <KeyCounts keys={keys} />,
     sortBy: ({ keys }) => keys.length,
+    isLeftOutOnPhone: true,
   },
 ];
 
@@ -62,10 +65,11 @@ const invitationColumns: readonly Column<Invitation>[] = [
     title: 'Sent',
     cell: ({ createdAt }) => <Moment at={createdAt} otherwise="" />,
     sortBy: ({ createdAt }) => createdAt,
+    isLeftOutOnPhone: true,
   },
   {
     title: 'Expires',
-    cell: ({ expiresAt }) => <Moment at={expiresAt} otherwise="" />,
+    cell: ({ expiresAt }) => <InvitationExpiry at={expiresAt} />,
     sortBy: ({ expiresAt }) => expiresAt,
   },
 ];

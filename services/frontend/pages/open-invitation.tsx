@@ -12,6 +12,7 @@ import {
   inviteMemberMutation,
   withdrawInvitationMutation,
 } from '../graphql/generated/operations.ts';
+import { useIsExpired } from './invitation-expiry.tsx';
 import { Fact, Facts } from './panel-parts.tsx';
 
 export type Invitation = NonNullable<InvitationsQuery['workspace']>['invitations']['nodes'][number];
@@ -25,6 +26,7 @@ export function OpenInvitation({
   readonly onClose: () => void;
 }) {
   const { workspace, role: own } = usePlace();
+  const isExpired = useIsExpired(expiresAt);
   const resend = useAction(async () => {
     await send(inviteMemberMutation, { workspace: workspace.id, input: { email, role } });
     showToast(`${email} gets a new link. The one before no longer works.`);
@@ -44,10 +46,11 @@ export function OpenInvitation({
           <Fact name="Sent">
             <RelativeTime at={createdAt} />
           </Fact>
-          <Fact name="Expires">
+          <Fact name={isExpired ? 'Expired' : 'Expires'}>
             <RelativeTime at={expiresAt} />
           </Fact>
         </Facts>
+        {isExpired && <p className="text-13">The link no longer works. Another one is valid for seven days.</p>}
         <ErrorLine error={resend.error ?? withdraw.error} />
         <div className="flex flex-wrap justify-end gap-2">
           <Button look="dangerous" onClick={withdraw.run} isBusy={withdraw.isBusy}>

@@ -52,8 +52,13 @@ export function RemoveMember({ member, members, onRemoved, onClose }: RemoveMemb
           onValue={setHeir}
         />
       )}
-      {keys.length > 0 && (
-        <ul aria-label="What stops" className="grid max-h-40 gap-1 overflow-y-auto text-13 text-quiet">
+      {keys.length === 0 ? (
+        <p className="text-13 text-quiet">The member has no API keys and no connected agents.</p>
+      ) : (
+        <ul
+          aria-label="What becomes of keys and agents"
+          className="grid max-h-40 gap-1 overflow-y-auto text-13 text-quiet"
+        >
           {keys.map((key) => (
             <li key={key.id} className="wrap-anywhere">
               {fateOf(key, heir)}

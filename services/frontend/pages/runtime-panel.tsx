@@ -128,7 +128,7 @@ function Actions({ runtime, servers: { rows, hasMore }, mayRegister, onRevoked }
   const loss =
     bound.length === 0
       ? 'No MCP server is bound to it.'
-      : `Agents lose its MCP servers: ${bound.map((server) => server.name).join(', ')}.`;
+      : `Agents lose its MCP servers: ${bound.map((server) => server.name).join(', ')}. They stay bound to the name, and work again when it is registered again.`;
   return (
     <div className="flex flex-wrap gap-2">
       {mayRegister && <Button onClick={() => ask('rotate')}>New key…</Button>}
@@ -141,7 +141,7 @@ function Actions({ runtime, servers: { rows, hasMore }, mayRegister, onRevoked }
           title={`Revoke ${name}`}
           name={name}
           verb="Revoke runtime"
-          consequence={`Its keys are refused and its connections end at once. ${loss} They stay bound to the name, and work again when it is registered again.`}
+          consequence={`Its keys are refused and its connections end at once. ${loss}`}
           onConfirm={async () => {
             await send(revokeRuntimeMutation, {
               ...{ workspace: workspace.id, id },

@@ -45,9 +45,18 @@ const columns: readonly Column<Runtime>[] = [
       <span className="text-quiet">{available && runningCalls != null ? runningCalls : '–'}</span>
     ),
     sortBy: ({ runningCalls }) => runningCalls ?? 0,
+    isLeftOutOnPhone: true,
   },
-  { title: 'Version', cell: ({ versions }) => <span className="text-quiet">{versions.join(', ') || '–'}</span> },
-  { title: 'Sandbox', cell: ({ sandboxes }) => <span className="text-quiet">{sandboxes.join(', ') || '–'}</span> },
+  {
+    title: 'Version',
+    cell: ({ versions }) => <span className="text-quiet">{versions.join(', ') || '–'}</span>,
+    isLeftOutOnPhone: true,
+  },
+  {
+    title: 'Sandbox',
+    cell: ({ sandboxes }) => <span className="text-quiet">{sandboxes.join(', ') || '–'}</span>,
+    isLeftOutOnPhone: true,
+  },
 ];
 
 /** Where MCP servers run: the platform's own runtime, and those of the workspace on other machines. */

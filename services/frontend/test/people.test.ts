@@ -92,6 +92,17 @@ describe.skipIf(!hasChromium)('people in Chromium', () => {
     await anns.getByRole('alert').filter({ hasText: 'The invitation is not valid' }).waitFor();
   });
 
+  test('an invitation that nobody accepted in time says so', async () => {
+    const later = await (await browser.newContextOfOwner({})).newPage();
+    await later.clock.setFixedTime(Date.now() + 8 * 24 * 60 * 60_000);
+    await later.goto(`${await browser.places()}/settings/members`);
+    const invited = later.getByRole('row').filter({ hasText: 'ann@example.com' });
+    await invited.getByText('Expired').waitFor();
+    await invited.click();
+    await later.getByText('The link no longer works. Another one is valid for seven days.').waitFor();
+    await later.context().close();
+  });
+
   test('a colleague joins, sees this workspace alone, and not its members', async () => {
     await openMembers();
     // The page of the ended link is still open, so only the fragment changes.
@@ -222,6 +233,24 @@ describe.skipIf(!hasChromium)('people in Chromium', () => {
     expect(await page.getByRole('button', { name: 'Register runtime' }).count()).toBe(0);
     await shared.getByRole('row').nth(1).click();
     await page.getByText('It runs no MCP server of this workspace.').waitFor();
+  });
+
+  test('a long address fits into the questions about its member, on a phone', async () => {
+    const email = `${'long'.repeat(15)}@${'part.'.repeat(12)}example.com`;
+    await platform.run(['user', 'create', email, '--role', 'viewer']);
+    await using phone = await browser.newContextOfOwner({ width: 390 });
+    const looked = await phone.newPage();
+    await looked.goto(`${await browser.places()}/settings/members`);
+    await looked.getByRole('row').filter({ hasText: email }).click();
+    for (const asked of ['Suspend…', 'Remove…']) {
+      await looked.getByRole('button', { name: asked }).click();
+      const question = looked.getByRole('dialog');
+      await question.getByText(email).first().waitFor();
+      const tooWide = '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector("dialog"))';
+      expect(await looked.evaluate(tooWide)).toBe(0);
+      await looked.keyboard.press('Escape');
+    }
+    expect(await overflowOf(looked)).toBe(0);
   });
 
   test.each(['light', 'dark'] as const)('has no barriers that axe finds, in %s', async (colorScheme) => {
