@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { countUsable } from '../../services/contracts/explain-key.ts';
 import { describeExplanation } from '../output/key-explanation.ts';
 import { openTerminal } from '../output/terminal.ts';
 import { explainKey, type KeySituation } from './explain-key.ts';
@@ -111,6 +112,14 @@ test('a tool that another role lets pass is no gap, and is listed only there', (
   const definition = JSON.stringify({ annotations: { readOnlyHint: true } });
   const reading = { roles: [{ ...reader, readOnly: true }], tools: [toolOf('t1', { definition })] };
   expect(gapsOf(reading)).toEqual([]);
+});
+
+test('the tools that any role lets pass are counted', () => {
+  const other = { ...reader, id: 'r2', name: 'Other' };
+  const counts = { skills: 1, availableSkills: 1, tools: 1 };
+  expect(countUsable(explainKey({ ...base, roles: [other, denying] }))).toEqual(counts);
+  expect(countUsable(explainKey({ ...base, roles: [denying, other] }))).toEqual(counts);
+  expect(countUsable(explainKey({ ...base, roles: [{ ...other, enabled: false }] }))).toMatchObject({ skills: 0 });
 });
 
 test('a key that is refused is not accepted', () => {

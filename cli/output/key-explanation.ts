@@ -1,4 +1,10 @@
-import type { ExplainedRole, ExplainedSkill, Explanation, Gap } from '../keys/explain-key.ts';
+import {
+  countUsable,
+  type ExplainedRole,
+  type ExplainedSkill,
+  groupGaps,
+} from '../../services/contracts/explain-key.ts';
+import type { Explanation, Gap } from '../keys/explain-key.ts';
 import { disclosureWords } from '../keys/key-disclosure.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -16,14 +22,11 @@ export function describeExplanation(explanation: Explanation, terminal: Terminal
   ].join('\n\n');
 }
 
-function heading({ key, workspace, accepted, roles }: Explanation, terminal: Terminal): string {
-  const skills = new Map(
-    roles.filter(({ enabled }) => enabled).flatMap((role) => role.skills.map((one) => [one.id, one])),
-  );
-  const available = [...skills.values()].filter((skill) => skill.available);
-  const tools = new Set(available.flatMap((skill) => skill.tools));
+function heading(explanation: Explanation, terminal: Terminal): string {
+  const { key, workspace, accepted } = explanation;
+  const { skills, availableSkills, tools } = countUsable(explanation);
   const verdict = accepted
-    ? `An agent with it can use ${available.length} of ${counted(skills.size, 'skill')}, with ${counted(tools.size, 'tool')}. Its list of tools holds ${listed[key.disclosure]}.`
+    ? `An agent with it can use ${availableSkills} of ${counted(skills, 'skill')}, with ${counted(tools, 'tool')}. Its list of tools holds ${listed[key.disclosure]}.`
     : 'The platform refuses this key, so an agent with it can use nothing.';
   return wrapped(`The key ${key.name} (${key.hint}) belongs to the workspace ${workspace}. ${verdict}`, terminal);
 }
@@ -61,13 +64,9 @@ const words: Readonly<Record<Gap['kind'], string>> = {
 
 /** Gaps of one kind with one reason are one paragraph. */
 function describeGaps(gaps: readonly Gap[], terminal: Terminal): readonly string[] {
-  const groups = new Map<string, Gap[]>();
-  for (const gap of gaps) {
-    const group = `${gap.kind}\n${gap.why}`;
-    groups.set(group, [...(groups.get(group) ?? []), gap]);
-  }
-  if (groups.size === 0) return [];
-  const paragraphs = [...groups.values()].map((group) => describeGroup(group, terminal));
+  const groups = groupGaps(gaps);
+  if (groups.length === 0) return [];
+  const paragraphs = groups.map((group) => describeGroup(group, terminal));
   return [['What an agent with it cannot use, and what would change it:', ...paragraphs].join('\n')];
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { findId, parseId } from '../../contracts/ids.ts';
+import { isReadOnlyTool } from '../../contracts/tool-rules.ts';
 import type { Node } from '../graph/graph.ts';
 import { createToolToken } from '../tools/create-tool-token.ts';
 import type { Builder, GraphqlContext } from './builder.ts';
@@ -20,6 +21,10 @@ export function addTools(builder: Builder): void {
         description: 'JSON text of the tool as the MCP server described it.',
       }),
       listed: t.exposeBoolean('listed'),
+      readOnly: t.boolean({
+        description: 'Whether its MCP server describes it as read-only (readOnlyHint).',
+        resolve: ({ definition }) => definition !== null && isReadOnlyTool(JSON.parse(definition)),
+      }),
       mcpServer: t.field({ type: 'McpServer', resolve: (tool, _args, context) => serverOf(context, tool) }),
     }),
   });

@@ -162,14 +162,14 @@ const integrations = createRoute({
 const apiKeys = createRoute({
   getParentRoute: () => workspace,
   path: '/profile/api-keys',
-  validateSearch: readPanelSearch,
+  validateSearch: readKeySearch,
   component: lazyRouteComponent(() => import('../pages/api-keys-page.tsx'), 'ApiKeysPage'),
 });
 
 const connectedAgents = createRoute({
   getParentRoute: () => workspace,
   path: '/profile/connected-agents',
-  validateSearch: readPanelSearch,
+  validateSearch: readKeySearch,
   component: lazyRouteComponent(() => import('../pages/connected-agents-page.tsx'), 'ConnectedAgentsPage'),
 });
 
@@ -193,6 +193,11 @@ interface PanelSearch {
 
 function readPanelSearch({ panel, add }: Record<string, unknown>): PanelSearch {
   return { ...(typeof panel === 'string' && { panel }), ...(add === true && { add }) };
+}
+
+/** The panel of a key has a tab that explains what an agent with it can use. */
+function readKeySearch({ tab, ...panel }: Record<string, unknown>): PanelSearch & { tab?: 'explain' | undefined } {
+  return { ...readPanelSearch(panel), ...(tab === 'explain' && { tab }) };
 }
 
 export const router = createRouter({

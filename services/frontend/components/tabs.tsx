@@ -6,9 +6,18 @@ export interface Tab {
   readonly content: ReactNode;
 }
 
+interface TabsProps {
+  readonly label: string;
+  readonly tabs: readonly Tab[];
+  /** The number of the shown tab, if a place has it in its address. */
+  readonly shown?: number;
+  readonly onShow?: (tab: number) => void;
+}
+
 /** Parts of one thing, of which one is shown. The arrow keys lead from one to the next. */
-export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: readonly Tab[] }) {
-  const [chosen, setChosen] = useState(0);
+export function Tabs({ label, tabs, ...at }: TabsProps) {
+  const [own, setOwn] = useState(0);
+  const { shown: chosen = own, onShow: setChosen = setOwn } = at;
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   const shown = tabs[chosen] ?? tabs[0];

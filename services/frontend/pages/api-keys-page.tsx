@@ -14,9 +14,21 @@ import { type OwnKey as Row, replacedIds, rolesInWords, useOwnKeys } from './own
 import { PageHead } from './page-head.tsx';
 
 const from = '/w/$workspace/profile/api-keys';
+interface KeySearch {
+  readonly panel?: string | undefined;
+  readonly tab?: 'explain' | undefined;
+  readonly add?: boolean | undefined;
+}
+
 const idOf = ({ id }: Row) => id;
 const columns: readonly Column<Row>[] = [
-  { title: 'Name', cell: ({ name }) => name, sortBy: ({ name }) => name, isTitle: true },
+  {
+    title: 'Name',
+    cell: ({ name }) => <span title={name}>{name}</span>,
+    sortBy: ({ name }) => name,
+    share: 'wide',
+    isTitle: true,
+  },
   { title: 'Key', cell: ({ hint }) => <code className="text-12 text-quiet">{hint}</code> },
   {
     title: 'State',
@@ -35,21 +47,31 @@ const columns: readonly Column<Row>[] = [
   },
   {
     title: 'Last used',
-    cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} otherwise="never used" />,
+    cell: ({ lastUsedAt }) => (
+      <>
+        {lastUsedAt !== null && <span className="text-quiet tablet:hidden">used </span>}
+        <Moment at={lastUsedAt} otherwise="never used" />
+      </>
+    ),
     sortBy: ({ lastUsedAt }) => lastUsedAt ?? 0,
   },
   {
     title: 'Expires',
-    cell: ({ expiresAt }) => <Moment at={expiresAt} otherwise="no expiry" />,
+    cell: ({ expiresAt }) => (
+      <>
+        {expiresAt !== null && <span className="text-quiet tablet:hidden">expires </span>}
+        <Moment at={expiresAt} otherwise="no expiry" />
+      </>
+    ),
     sortBy: ({ expiresAt }) => expiresAt ?? Number.POSITIVE_INFINITY,
   },
 ];
 
 /** The person's own API keys in this workspace. */
 export function ApiKeysPage() {
-  const { panel, add } = useSearch({ from });
+  const { panel, tab, add } = useSearch({ from });
   const navigate = useNavigate({ from });
-  const show = (search: { panel?: string | undefined; add?: boolean | undefined }, replace = false) =>
+  const show = (search: KeySearch, replace = false) =>
     void navigate({ search: (before) => ({ ...before, ...search }), replace });
   useShortcuts({ c: () => show({ add: true }) });
   const { keys, error, retry } = useOwnKeys();
@@ -84,7 +106,7 @@ export function ApiKeysPage() {
           columns={columns}
           rows={rows}
           idOf={idOf}
-          onOpen={({ id }) => show({ panel: id })}
+          onOpen={({ id }) => show({ panel: id, tab: undefined })}
           openId={panel ?? null}
           below={({ id }) =>
             replaced.has(id) && <p className="pb-3 text-13 text-quiet">A newer key of this name replaces it.</p>
@@ -97,8 +119,10 @@ export function ApiKeysPage() {
           key={panel}
           row={rows.find(({ id }) => id === panel)}
           isReplaced={replaced.has(panel)}
-          onShow={(id) => show({ panel: id }, true)}
-          onClose={() => show({ panel: undefined })}
+          tab={tab}
+          onTab={(next) => show({ tab: next }, true)}
+          onShow={(id) => show({ panel: id, tab: undefined }, true)}
+          onClose={() => show({ panel: undefined, tab: undefined })}
         />
       )}
     </>

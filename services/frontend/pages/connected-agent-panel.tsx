@@ -8,16 +8,20 @@ import { SidePanel } from '../components/side-panel.tsx';
 import { send } from '../graphql/client.ts';
 import { revokeKeyMutation } from '../graphql/generated/operations.ts';
 import { KeySettings } from './key-settings.tsx';
+import { type KeyTab, KeyTabs } from './key-tabs.tsx';
 import type { OwnKey } from './own-keys.ts';
 
 interface ConnectedAgentPanelProps {
   /** Undefined: no agent of the person has the id. */
   readonly row: OwnKey | undefined;
+  /** Absent: what the agent is. */
+  readonly tab: KeyTab;
+  readonly onTab: (tab: KeyTab) => void;
   readonly onClose: () => void;
 }
 
 /** Everything about one connected agent, and what can be done with it. */
-export function ConnectedAgentPanel({ row, onClose }: ConnectedAgentPanelProps) {
+export function ConnectedAgentPanel({ row, tab, onTab, onClose }: ConnectedAgentPanelProps) {
   const { workspace } = usePlace();
   const [isDisconnecting, setDisconnecting] = useState(false);
   if (row === undefined) {
@@ -31,25 +35,27 @@ export function ConnectedAgentPanel({ row, onClose }: ConnectedAgentPanelProps) 
   }
   return (
     <SidePanel title={row.name} onClose={onClose}>
-      <div className="grid gap-6">
-        <div>
-          <Button look="dangerous" onClick={() => setDisconnecting(true)}>
-            Disconnect…
-          </Button>
+      <KeyTabs row={row} tab={tab} onTab={onTab}>
+        <div className="grid gap-6">
+          <div>
+            <Button look="dangerous" onClick={() => setDisconnecting(true)}>
+              Disconnect…
+            </Button>
+          </div>
+          <Facts>
+            <Fact name="Client">
+              <span className="break-all">{row.client}</span>
+            </Fact>
+            <Fact name="Connected">
+              <Moment at={row.createdAt} otherwise="" />
+            </Fact>
+            <Fact name="Last used">
+              <Moment at={row.lastUsedAt} otherwise="never" />
+            </Fact>
+          </Facts>
+          <KeySettings row={row} />
         </div>
-        <Facts>
-          <Fact name="Client">
-            <span className="break-all">{row.client}</span>
-          </Fact>
-          <Fact name="Connected">
-            <Moment at={row.createdAt} otherwise="" />
-          </Fact>
-          <Fact name="Last used">
-            <Moment at={row.lastUsedAt} otherwise="never" />
-          </Fact>
-        </Facts>
-        <KeySettings row={row} />
-      </div>
+      </KeyTabs>
       {isDisconnecting && (
         <ConfirmByTyping
           title={`Disconnect ${row.name}`}

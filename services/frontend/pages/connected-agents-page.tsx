@@ -36,7 +36,7 @@ const columns: readonly Column<OwnKey>[] = [
 
 /** The agents that the person let in by signing in. */
 export function ConnectedAgentsPage() {
-  const { panel } = useSearch({ from });
+  const { panel, tab } = useSearch({ from });
   const navigate = useNavigate({ from });
   const show = (id: string | undefined) => void navigate({ search: id === undefined ? {} : { panel: id } });
   const { keys, error, retry } = useOwnKeys();
@@ -69,7 +69,13 @@ export function ConnectedAgentsPage() {
         />
       )}
       {panel !== undefined && rows !== null && (
-        <ConnectedAgentPanel key={panel} row={rows.find(({ id }) => id === panel)} onClose={() => show(undefined)} />
+        <ConnectedAgentPanel
+          key={panel}
+          row={rows.find(({ id }) => id === panel)}
+          tab={tab}
+          onTab={(next) => void navigate({ search: { panel, tab: next }, replace: true })}
+          onClose={() => show(undefined)}
+        />
       )}
     </>
   );

@@ -9,6 +9,7 @@ import { send } from '../graphql/client.ts';
 import { revokeKeyMutation } from '../graphql/generated/operations.ts';
 import { KeySettings } from './key-settings.tsx';
 import { KeyState } from './key-state.tsx';
+import { type KeyTab, KeyTabs } from './key-tabs.tsx';
 import { NewKey } from './new-key.tsx';
 import type { OwnKey } from './own-keys.ts';
 import { RotateKey } from './rotate-key.tsx';
@@ -18,12 +19,15 @@ interface KeyPanelProps {
   readonly row: OwnKey | undefined;
   /** Whether a newer key has its name. */
   readonly isReplaced: boolean;
+  /** Absent: what the key is. */
+  readonly tab: KeyTab;
+  readonly onTab: (tab: KeyTab) => void;
   readonly onShow: (id: string) => void;
   readonly onClose: () => void;
 }
 
 /** Everything about one API key, and what can be done with it. */
-export function KeyPanel({ row, isReplaced, onShow, onClose }: KeyPanelProps) {
+export function KeyPanel({ row, isReplaced, tab, onTab, onShow, onClose }: KeyPanelProps) {
   const [dialog, setDialog] = useState<'rotate' | 'revoke' | 'revokeOld' | null>(null);
   const [rotated, setRotated] = useState<{ readonly id: string; readonly secret: string } | null>(null);
   if (row === undefined) {
@@ -36,41 +40,43 @@ export function KeyPanel({ row, isReplaced, onShow, onClose }: KeyPanelProps) {
   const close = () => setDialog(null);
   return (
     <SidePanel title={row.name} onClose={onClose}>
-      <div className="grid gap-6">
-        <div className="flex flex-wrap items-center gap-x-6 gap-y-1">
-          <KeyState state={row.state} />
-          <code className="text-12 text-quiet">{row.hint}</code>
+      <KeyTabs row={row} tab={tab} onTab={onTab}>
+        <div className="grid gap-6">
+          <div className="flex flex-wrap items-center gap-x-6 gap-y-1">
+            <KeyState state={row.state} />
+            <code className="text-12 text-quiet">{row.hint}</code>
+          </div>
+          {isReplaced && (
+            <Note>
+              A newer key has its name, its roles and its lifetime. Revoke this one when no agent uses it any more.
+            </Note>
+          )}
+          {row.replaces && (
+            <Note action={<Button onClick={() => setDialog('revokeOld')}>Revoke the old key…</Button>}>
+              The key before it (<code>{row.replaces.hint}</code>) is still valid. Last used:{' '}
+              <Moment at={row.replaces.lastUsedAt} otherwise="never" />.
+            </Note>
+          )}
+          <div className="flex flex-wrap gap-2">
+            {!isReplaced && !row.replaces && <Button onClick={() => setDialog('rotate')}>Rotate…</Button>}
+            <Button look="dangerous" onClick={() => setDialog('revoke')}>
+              Revoke…
+            </Button>
+          </div>
+          <Facts>
+            <Fact name="Last used">
+              <Moment at={row.lastUsedAt} otherwise="never" />
+            </Fact>
+            <Fact name="Expires">
+              <Moment at={row.expiresAt} otherwise="never" />
+            </Fact>
+            <Fact name="Created">
+              <Moment at={row.createdAt} otherwise="" />
+            </Fact>
+          </Facts>
+          <KeySettings row={row} />
         </div>
-        {isReplaced && (
-          <Note>
-            A newer key has its name, its roles and its lifetime. Revoke this one when no agent uses it any more.
-          </Note>
-        )}
-        {row.replaces && (
-          <Note action={<Button onClick={() => setDialog('revokeOld')}>Revoke the old key…</Button>}>
-            The key before it (<code>{row.replaces.hint}</code>) is still valid. Last used:{' '}
-            <Moment at={row.replaces.lastUsedAt} otherwise="never" />.
-          </Note>
-        )}
-        <div className="flex flex-wrap gap-2">
-          {!isReplaced && !row.replaces && <Button onClick={() => setDialog('rotate')}>Rotate…</Button>}
-          <Button look="dangerous" onClick={() => setDialog('revoke')}>
-            Revoke…
-          </Button>
-        </div>
-        <Facts>
-          <Fact name="Last used">
-            <Moment at={row.lastUsedAt} otherwise="never" />
-          </Fact>
-          <Fact name="Expires">
-            <Moment at={row.expiresAt} otherwise="never" />
-          </Fact>
-          <Fact name="Created">
-            <Moment at={row.createdAt} otherwise="" />
-          </Fact>
-        </Facts>
-        <KeySettings row={row} />
-      </div>
+      </KeyTabs>
       {dialog === 'rotate' && (
         <RotateKey
           row={row}

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import { usePlace } from '../app/workspace.ts';
 import { type OwnKeyFragment, ownKeysQuery } from '../graphql/generated/operations.ts';
 import { useOperation } from '../graphql/use-operation.ts';
@@ -8,7 +9,27 @@ export type OwnKey = OwnKeyFragment;
 export function useOwnKeys() {
   const { workspace } = usePlace();
   const { data, error, retry } = useOperation(ownKeysQuery, { workspace: workspace.id });
-  return { keys: data?.workspace?.ownKeys ?? null, error, retry };
+  const keys = data?.workspace?.ownKeys ?? null;
+  const ask = useRef(retry);
+  ask.current = retry;
+  useEffect(() => {
+    // An expiry is no change, so nothing tells the page of one.
+    const waitMs = nextExpiry(keys ?? []) - Date.now() + laterMs;
+    if (waitMs > timerMaxMs) return;
+    const timer = setTimeout(() => ask.current(), waitMs);
+    return () => clearTimeout(timer);
+  }, [keys]);
+  return { keys, error, retry };
+}
+
+/** The clock of the backend may be a little behind. */
+const laterMs = 1000;
+/** A timer of a browser cannot wait longer. */
+const timerMaxMs = 2 ** 31 - 1;
+
+function nextExpiry(keys: readonly OwnKey[]): number {
+  const expiries = keys.flatMap(({ state, expiresAt }) => (state === 'valid' && expiresAt != null ? [expiresAt] : []));
+  return Math.min(...expiries);
 }
 
 /** `Every role`, or the names of some. */

@@ -781,6 +781,22 @@ export type RevokeKeyMutationVariables = Exact<{
 
 export type RevokeKeyMutation = { readonly revokeKey: { readonly id: string, readonly state: KeyState } };
 
+export type ExplainedSkillsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ExplainedSkillsQuery = { readonly workspace: { readonly id: string, readonly skills: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly available: boolean, readonly reason: ProblemFragment | null, readonly tools: ReadonlyArray<{ readonly id: string }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type ExplainedToolsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ExplainedToolsQuery = { readonly workspace: { readonly id: string, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string | null, readonly originalName: string, readonly listed: boolean, readonly readOnly: boolean, readonly mcpServer: { readonly id: string, readonly name: string } }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
 export type ShareFragment = { readonly id: string | null, readonly name: string | null, readonly calls: number, readonly errors: number, readonly durationMs: number };
 
 export type UsageQueryVariables = Exact<{
@@ -1117,6 +1133,14 @@ export const rotateKeyMutation: Operation<RotateKeyMutation, RotateKeyMutationVa
 
 export const revokeKeyMutation: Operation<RevokeKeyMutation, RevokeKeyMutationVariables> = {
   text: "mutation RevokeKey($workspace:ID!$key:String!$ifVersion:Int){revokeKey(workspace:$workspace key:$key ifVersion:$ifVersion){id state}}",
+};
+
+export const explainedSkillsQuery: Operation<ExplainedSkillsQuery, ExplainedSkillsQueryVariables> = {
+  text: "query ExplainedSkills($workspace:ID$after:String){workspace(id:$workspace){id skills(first:50 after:$after){nodes{id name available reason{...Problem}tools(first:1000){id}}pageInfo{next}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const explainedToolsQuery: Operation<ExplainedToolsQuery, ExplainedToolsQueryVariables> = {
+  text: "query ExplainedTools($workspace:ID$after:String){workspace(id:$workspace){id tools(first:100 after:$after){nodes{id name originalName listed readOnly mcpServer{id name}}pageInfo{next}}}}",
 };
 
 export const usageQuery: Operation<UsageQuery, UsageQueryVariables> = {
