@@ -39,7 +39,7 @@ async function queue(to: string): Promise<void> {
   const expiresAt = Date.now() + 3_600_000;
   const letter = invitation({ workspace: 'Acme', inviter: 'Ann', link: new Secret(link), expiresAt });
   const graph = await openGraph({ url: `file:${join(platform.installation.dataDir, 'graph.sqlite')}` });
-  const mail = { kind: 'invitation', to, letter, workspace: newId('workspace'), expiresAt } as const;
+  const mail = { kind: 'invitation', to, letter, workspace: newId('workspace'), author: null, expiresAt } as const;
   await graph.write((transaction) => queueMail({ secrets }, transaction, mail));
   await graph.close();
 }

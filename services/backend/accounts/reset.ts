@@ -36,6 +36,8 @@ export async function sendSignInLink(
   return null;
 }
 
+const ownMail = { workspace: null, author: null };
+
 async function queueLink(backend: ResetNeeds, email: string): Promise<boolean> {
   try {
     const isQueued = await backend.graph.write(async (transaction) => {
@@ -43,7 +45,7 @@ async function queueLink(backend: ResetNeeds, email: string): Promise<boolean> {
       if (user === null) return false;
       const { url, expiresAt } = await addLink(transaction, backend, user);
       const letter = signInLink({ link: new Secret(url), expiresAt });
-      await queueMail(backend, transaction, { kind: 'sign-in', to: email, letter, workspace: null, expiresAt });
+      await queueMail(backend, transaction, { kind: 'sign-in', to: email, letter, ...ownMail, expiresAt });
       return true;
     });
     if (isQueued) backend.mailSender.wake();

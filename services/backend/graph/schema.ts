@@ -404,12 +404,14 @@ export const schema = {
     owned: false,
     /**
      * `slot` bounds the mail to one address: a digest of it and a number. Fewer turns go first, so that much mail of one
-     * `source` does not delay others. `dueAt`: the next attempt or, while the mail is being sent, the end of the claim.
-     * `content` is encrypted, and null once the mail is not sent any more.
+     * `source` does not delay others. `author`: the person who caused it; null for an operator and for a person's own
+     * mail. `dueAt`: the next attempt or, while the mail is being sent, the end of the claim. `content` is encrypted, and
+     * null once the mail is not sent any more.
      */
     fields: {
       slot: 'text',
       source: 'text',
+      author: 'text?',
       state: 'text',
       turn: 'integer',
       dueAt: 'time',
@@ -420,7 +422,7 @@ export const schema = {
       createdAt: 'time',
     },
     unique: [['slot']],
-    index: ['slot', 'source', 'state', 'turn', 'dueAt'],
+    index: ['slot', 'source', 'author', 'state', 'turn', 'dueAt'],
     search: [],
     edges: {},
   },

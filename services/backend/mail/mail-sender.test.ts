@@ -12,7 +12,7 @@ import { allMail, letter, queue, quickTimes } from './mail.contract.ts';
 import { accepted, type MailEngine, type Outcome, refused } from './mail-engine.ts';
 import { MailSender, type MailTimes, retryDelayMs } from './mail-sender.ts';
 import { forgetMail, summariseMail } from './mail-state.ts';
-import { perAddressMax, perWorkspaceMax } from './queue-mail.ts';
+import { ownPlaces, perAddressMax, perAuthorMax, perWorkspaceMax, waitingMax } from './queue-mail.ts';
 
 let backend: TestBackend;
 const stops: (() => Promise<void>)[] = [];
@@ -126,6 +126,36 @@ describe('a flood', () => {
       hint: expect.stringContaining('svc status'),
     });
     await queue(backend, { to: 'quiet@x.org', workspace: quiet });
+  }, 60_000);
+
+  it(`of one person in all workspaces ends at ${perAuthorMax} waiting mails`, async () => {
+    const [loud, quiet] = [newId('user'), newId('user')];
+    const workspaces = Array.from({ length: 20 }, () => newId('workspace'));
+    const workspaceOf = (count: number) => workspaces[count % workspaces.length] ?? expect.fail();
+    for (let count = 0; count < perAuthorMax; count++) {
+      await queue(backend, { to: `loud-${count}@x.org`, workspace: workspaceOf(count), author: loud });
+    }
+    const more = { to: 'more@x.org', workspace: newId('workspace') };
+    await expect(queue(backend, { ...more, author: loud })).rejects.toMatchObject({
+      code: 'rate_limited',
+      message: expect.stringContaining('in all workspaces'),
+    });
+    await queue(backend, { ...more, author: quiet });
+    await queue(backend, { to: 'operator@x.org', workspace: workspaceOf(0) });
+  }, 60_000);
+
+  it('leaves places in the queue for people who ask for their own links', async () => {
+    await backend.graph.write(async (transaction) => {
+      const now = Date.now();
+      for (let count = 0; count < waitingMax - ownPlaces; count++) {
+        await transaction.create('mail', {
+          ...{ id: newId('mail'), slot: `slot/${count}`, source: `source-${count}`, author: null, state: 'waiting' },
+          ...{ turn: count, dueAt: now, content: '', attempts: 0, lastError: null, expiresAt: now, createdAt: now },
+        });
+      }
+    });
+    await expect(queue(backend, { workspace: newId('workspace') })).rejects.toMatchObject({ code: 'rate_limited' });
+    await queue(backend, { kind: 'sign-in' });
   }, 60_000);
 });
 

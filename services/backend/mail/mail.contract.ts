@@ -42,7 +42,7 @@ export const letter: Letter = invitation({
 });
 
 export async function queue(backend: TestBackend, mail: Partial<NewMail> = {}): Promise<void> {
-  const usual = { kind: 'invitation', to: 'bob@example.com', letter, workspace: null } as const;
+  const usual = { kind: 'invitation', to: 'bob@example.com', letter, workspace: null, author: null } as const;
   const whole = { ...usual, expiresAt: Date.now() + hourMs, ...mail };
   await backend.graph.write((transaction) => queueMail(backend, transaction, whole));
 }
@@ -121,7 +121,14 @@ export function mailContract({ start, named, rows, hasKey }: MailEngineUnderTest
     startSender();
     const failing = backend.graph.write(async (transaction) => {
       await queueMail(backend, transaction, {
-        ...{ kind: 'invitation', to: 'bob@example.com', letter, workspace: null, expiresAt: Date.now() + hourMs },
+        ...{
+          kind: 'invitation',
+          to: 'bob@example.com',
+          letter,
+          workspace: null,
+          author: null,
+          expiresAt: Date.now() + hourMs,
+        },
       });
       throw new Error('not stored');
     });

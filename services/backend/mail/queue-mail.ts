@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { SvcError } from '../../contracts/errors.ts';
-import { newId, type WorkspaceId } from '../../contracts/ids.ts';
+import { newId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
 import { Secret } from '../../contracts/secret.ts';
 import { shownLine } from '../../contracts/shown-text.ts';
-import type { Node, Transaction } from '../graph/graph.ts';
+import type { Condition, Node, Transaction } from '../graph/graph.ts';
 import { parseEmail } from '../members/users.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { Letter } from './letters.ts';
@@ -16,6 +16,8 @@ export interface NewMail {
   readonly letter: Letter;
   /** The workspace whose members caused it; null for a person's own mail. */
   readonly workspace: WorkspaceId | null;
+  /** The person who caused it; null for an operator and for a person's own mail. */
+  readonly author: UserId | null;
   /** When its link expires: after that it is not sent. */
   readonly expiresAt: number;
 }
@@ -25,8 +27,12 @@ const hourMs = 60 * 60_000;
 export const perAddressMax = 5;
 /** More than any workspace invites at once. */
 export const perWorkspaceMax = 500;
+/** Of one person in all workspaces: twenty people fill the queue, and not one person with twenty workspaces. */
+export const perAuthorMax = perWorkspaceMax;
 /** With the largest mail, some 500 MB. */
 export const waitingMax = 10_000;
+/** Places that no invitation takes, so that people can always ask for a link to their own address. */
+export const ownPlaces = 1000;
 const subjectMaxChars = 200;
 const bodyMaxBytes = 48 * 1024;
 
@@ -35,16 +41,16 @@ const bodyMaxBytes = 48 * 1024;
  * `mailSender.wake()`. Throws `rate_limited` when there is too much mail, which rejects the change too.
  */
 export async function queueMail({ secrets }: WithSecrets, transaction: Transaction, mail: NewMail): Promise<void> {
-  const { kind, workspace, expiresAt } = mail;
+  const { kind, workspace, author, expiresAt } = mail;
   const now = Date.now();
   const to = parseEmail(mail.to);
   const address = new Secret(`mail ${kind} ${to}`);
   const slot = await freeSlot(transaction, secrets.digests(address), now);
   const source = workspace ?? secrets.digest(address);
-  await refuseTooMuch(transaction, source);
+  await refuseTooMuch(transaction, { source, author, isOwn: workspace === null });
   const id = newId('mail');
   await transaction.create('mail', {
-    ...{ id, slot, source, state: 'waiting', turn: await nextTurn(transaction, source), dueAt: now },
+    ...{ id, slot, source, author, state: 'waiting', turn: await nextTurn(transaction, source), dueAt: now },
     content: secrets.encrypt(contentOf(to, mail.letter), placeOf(id)),
     ...{ attempts: 0, lastError: null, expiresAt, createdAt: now },
   });
@@ -78,17 +84,33 @@ async function freeSlot(transaction: Transaction, digests: readonly string[], no
   });
 }
 
-async function refuseTooMuch(transaction: Transaction, source: string): Promise<void> {
-  const waiting = { field: 'state', in: mailWaiting } as const;
-  const every = { type: 'mail', anchor: null, limit: 1 } as const;
-  const ofSource = await transaction.count({ ...every, where: [{ field: 'source', equals: source }, waiting] });
-  if (ofSource >= perWorkspaceMax) {
+interface Sender {
+  readonly source: string;
+  readonly author: UserId | null;
+  /** A person's own mail. */
+  readonly isOwn: boolean;
+}
+
+async function refuseTooMuch(transaction: Transaction, { source, author, isOwn }: Sender): Promise<void> {
+  const waitingOf = (sender: readonly Condition<'mail'>[]) =>
+    transaction.count({
+      ...{ type: 'mail', anchor: null, limit: 1 },
+      where: [...sender, { field: 'state', in: mailWaiting }],
+    });
+  const whenSent = 'Try again when they are sent. svc status shows why mail waits.';
+  if ((await waitingOf([{ field: 'source', equals: source }])) >= perWorkspaceMax) {
     throw new SvcError('rate_limited', `${perWorkspaceMax} mails of this workspace wait to be sent.`, {
-      hint: 'Try again when they are sent. svc status shows why mail waits.',
+      hint: whenSent,
     });
   }
-  if ((await transaction.count({ ...every, where: [waiting] })) < waitingMax) return;
-  throw new SvcError('rate_limited', `${waitingMax} mails wait to be sent.`, {
+  if (author !== null && (await waitingOf([{ field: 'author', equals: author }])) >= perAuthorMax) {
+    throw new SvcError('rate_limited', `${perAuthorMax} mails of yours wait to be sent, in all workspaces.`, {
+      hint: whenSent,
+    });
+  }
+  const most = isOwn ? waitingMax : waitingMax - ownPlaces;
+  if ((await waitingOf([])) < most) return;
+  throw new SvcError('rate_limited', `${most} mails wait to be sent.`, {
     hint: 'Try again later. svc status shows why mail waits.',
   });
 }

@@ -65,6 +65,7 @@ export async function invite(
       to: email,
       letter,
       workspace,
+      author: made.invitedBy,
       expiresAt: made.expiresAt,
     });
     const subject = { subject: invitation.id, subjectKind: 'invitation', subjectName: email } as const;
