@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { memberKeyOf, newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { type MemberRole, memberRoles } from '../../contracts/member-roles.ts';
+import { graphqlPath } from '../../contracts/token.ts';
 import { createSchema } from '../graphql/schema.ts';
 import { noteNeed } from '../integrations/note-need.ts';
 import type { Right } from '../members/access.ts';
@@ -36,11 +41,25 @@ beforeAll(async () => {
   for (const role of memberRoles) tokens.set(role, (await backend.addMember(home.workspace, role)).token);
   tokens.set('operator', await backend.operatorToken());
   tokens.set('stranger', (await backend.addMember(away.workspace, 'owner')).token);
+  tokens.set('removed', await memberWho('remove'));
+  tokens.set('suspended', await memberWho('suspend'));
 });
 afterAll(async () => {
   await backend.stop();
   await provider.stop();
 });
+
+/** The token of a person who was an owner of the workspace, and is suspended or no longer a member. */
+async function memberWho(fate: 'suspend' | 'remove'): Promise<string> {
+  const { user, token } = await backend.addMember(home.workspace, 'owner');
+  const member = await backend.withGraph((graph) => graph.findBy('member', { user }, home.workspace));
+  const does = {
+    suspend: 'updateMember(workspace: $w, id: $id, input: { suspended: true }) { id }',
+    remove: 'removeMember(workspace: $w, id: $id)',
+  };
+  await backend.must(`mutation ($w: ID!, $id: ID!) { ${does[fate]} }`, { w: home.workspace, id: member?.id });
+  return token;
+}
 
 async function addHome(name: string): Promise<Home> {
   const { createWorkspace } = await backend.must(
@@ -88,8 +107,10 @@ async function newIntegration({ id: w }: { readonly id: WorkspaceId }): Promise<
 interface Row {
   /** `anyone`: also operators. `self`: every person for the own account, and no operator. */
   readonly right: Right | 'anyone' | 'self';
-  /** Not for operators: it needs a browser session. */
-  readonly inBrowser?: true;
+  /** What an operator gets where only people in a browser may: it needs their session. */
+  readonly toOperators?: 'forbidden' | 'unsupported';
+  /** Whoever is no member gets null, as from a workspace that does not exist. */
+  readonly isRead?: true;
   /** Each row acts on a new node, created by an operator, so that every role meets the same state. */
   readonly ask: (at: Home, token: string | undefined) => Promise<Answer>;
 }
@@ -118,9 +139,95 @@ async function newPasskey(token: string | undefined): Promise<string | null> {
   return (await rows.addPasskey?.ask(home, token))?.data?.addPasskey?.id ?? null;
 }
 
+/** Reads a field of the workspace. */
+function reading(right: Right, field: string | ((at: Home) => string)): Row {
+  return {
+    ...{ right, isRead: true },
+    ask: (at, token) => {
+      const selection = typeof field === 'string' ? field : field(at);
+      return ask(`query ($w: ID!) { workspace(id: $w) { ${selection} } }`, { w: at.workspace }, token);
+    },
+  };
+}
+
+/** The first answer to a subscription, or the refusal of the socket. */
+async function follow(query: string, variables: object, token: string | undefined): Promise<Answer> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const socket = new WebSocket(backend.url.replace('http', 'ws') + graphqlPath, 'graphql-transport-ws', { headers });
+  const answer = { status: 101, headers: new Headers(), data: null, errors: [], code: null };
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  socket.on('error', reject);
+  socket.on('close', () => reject(new Error('the socket closed without an answer')));
+  socket.on('unexpected-response', async (_request, response: IncomingMessage) => {
+    const { error } = (await json(response)) as { error: { code: string } };
+    resolve({ ...answer, status: response.statusCode ?? 0, code: error.code });
+  });
+  const say = (message: object) => socket.send(JSON.stringify(message));
+  socket.on('open', () => say({ type: 'connection_init' }));
+  socket.on('message', (text) => {
+    const { type, payload } = JSON.parse(String(text));
+    if (type === 'connection_ack') say({ type: 'subscribe', id: '1', payload: { query, variables } });
+    const { data = null, errors = [] } = type === 'error' ? { errors: payload } : (payload ?? {});
+    if (type === 'next' || type === 'error')
+      resolve({ ...answer, data, errors, code: errors[0]?.extensions.code ?? null });
+  });
+  return await promise.finally(() => socket.terminate());
+}
+
 const beginQuery = 'mutation ($w: ID!, $id: ID!) { beginIntegration(workspace: $w, id: $id) }';
 const launch = { command: 'node', env: [{ name: 'A', value: 'b' }] };
+/** Each mutation by its name, and each field of the other roots and of the workspace, which is the root of most reads. */
 const rows: Readonly<Record<string, Row>> = {
+  'Query.viewer': {
+    right: 'anyone',
+    ask: (_at, token) =>
+      ask('{ viewer { kind id email memberships { id role workspace { id } } sessions { id } } }', {}, token),
+  },
+  'Query.workspaces': { right: 'anyone', ask: (_at, token) => ask('{ workspaces { nodes { id } } }', {}, token) },
+  'Query.workspace': reading('read', 'id'),
+  'Query.platformRuntimes': {
+    right: 'operate',
+    ask: (_at, token) => ask('{ platformRuntimes { nodes { id } } }', {}, token),
+  },
+  'Query.identifyKey': {
+    right: 'operate',
+    ask: (_at, token) => ask('{ identifyKey(secret: "SVA_x") { key { id } } }', {}, token),
+  },
+  'Query.mail': { right: 'operate', ask: (_at, token) => ask('{ mail { waiting lastError } }', {}, token) },
+  'Subscription.changes': {
+    ...{ right: 'read', toOperators: 'unsupported' },
+    ask: (at, token) => follow('subscription ($w: ID) { changes(workspace: $w) { kind } }', { w: at.workspace }, token),
+  },
+  'Workspace.id': reading('read', 'id'),
+  'Workspace.name': reading('read', 'name'),
+  'Workspace.suspended': reading('read', 'suspended'),
+  'Workspace.revision': reading('read', 'revision'),
+  'Workspace.statusRevision': reading('read', 'statusRevision'),
+  'Workspace.createdAt': reading('read', 'createdAt'),
+  'Workspace.owner': reading('read', 'owner { id email }'),
+  'Workspace.members': reading('administer', 'members { nodes { id person { email } keys { id } } }'),
+  'Workspace.invitations': reading('administer', 'invitations { nodes { id email } }'),
+  'Workspace.roles': reading('read', 'roles { nodes { id } }'),
+  'Workspace.role': reading('read', ({ role }) => `role(id: "${role}") { id rules { tool } }`),
+  'Workspace.skills': reading('read', 'skills { nodes { id instructions } }'),
+  'Workspace.skill': reading('read', ({ skill }) => `skill(id: "${skill}") { id files { path } }`),
+  'Workspace.mcpServers': reading('read', 'mcpServers { nodes { id } }'),
+  'Workspace.mcpServer': reading('read', ({ server }) => `mcpServer(id: "${server}") { id }`),
+  'Workspace.launchFingerprint': reading('administer', 'launchFingerprint(launch: { command: "x" })'),
+  'Workspace.launchRefusal': reading('administer', 'launchRefusal(launch: { command: "x" })'),
+  'Workspace.tool': reading('read', () => `tool(id: "${newId('tool')}") { id }`),
+  'Workspace.tools': reading('read', 'tools { nodes { id } }'),
+  'Workspace.keys': reading('administer', 'keys { nodes { id name } }'),
+  'Workspace.ownKeys': reading('read', 'ownKeys { id name }'),
+  'Workspace.runtimes': reading('read', 'runtimes { nodes { id name } }'),
+  'Workspace.platformRuntimes': reading('read', 'platformRuntimes { id name }'),
+  'Workspace.busServers': reading('administer', 'busServers'),
+  'Workspace.usage': reading('read', 'usage { nodes { calls } }'),
+  'Workspace.usageSummary': reading('read', 'usageSummary(from: 0, to: 1) { calls }'),
+  'Workspace.activity': reading('read', 'activity { nodes { id actorName } }'),
+  'Workspace.integrations': reading('read', 'integrations { nodes { id } }'),
+  'Workspace.integration': reading('read', ({ integration }) => `integration(id: "${integration}") { id }`),
+  'Role.keys': reading('administer', ({ role }) => `role(id: "${role}") { keys { id name } }`),
   createSignInLink: {
     right: 'operate',
     ask: (_at, token) => ask('mutation { createSignInLink(email: "owner@localhost") { expiresAt } }', {}, token),
@@ -385,12 +492,12 @@ const rows: Readonly<Record<string, Row>> = {
   },
   beginIntegration: {
     right: 'administer',
-    inBrowser: true,
+    toOperators: 'forbidden',
     ask: async (at, token) => ask(beginQuery, { w: at.workspace, id: at.integration }, token),
   },
   finishIntegration: {
     right: 'administer',
-    inBrowser: true,
+    toOperators: 'forbidden',
     ask: async (at, token) => {
       const variables = { w: at.workspace, id: await newIntegration({ id: at.workspace }) };
       const own = await ask(beginQuery, variables, token);
@@ -517,8 +624,9 @@ const leastRole: Readonly<Record<Right, MemberRole | 'operator'>> = {
   operate: 'operator',
 };
 
-function isFor(who: string, { right, inBrowser }: Row): boolean {
-  return may(who, right) && !(inBrowser && who === 'operator');
+function refusalOf(who: string, { right, toOperators }: Row): string | null {
+  if (who === 'operator' && toOperators !== undefined) return toOperators;
+  return may(who, right) ? null : 'forbidden';
 }
 
 function may(who: string, right: Row['right']): boolean {
@@ -526,23 +634,44 @@ function may(who: string, right: Row['right']): boolean {
   return right === 'anyone' || everyone.indexOf(who) >= everyone.indexOf(leastRole[right]);
 }
 
-test('every mutation has a row', () => {
-  const fields = createSchema().getMutationType()?.getFields() ?? {};
-  expect(Object.keys(fields).sort()).toEqual(Object.keys(rows).sort());
+test('every operation has a row', () => {
+  const schema = createSchema();
+  const fieldsOf = (type: string) => {
+    const found = schema.getType(type);
+    return isObjectType(found) ? Object.keys(found.getFields()) : [];
+  };
+  const reads = ['Query', 'Subscription', 'Workspace'].flatMap((type) =>
+    fieldsOf(type).map((field) => `${type}.${field}`),
+  );
+  const beyond = ['Role.keys'];
+  expect(Object.keys(rows).sort()).toEqual([...fieldsOf('Mutation'), ...reads, ...beyond].sort());
 });
 
 describe.each(Object.entries(rows))('%s', (_name, row) => {
+  const isOfWorkspace = row.right !== 'self' && row.right !== 'anyone';
+
   test.each(everyone)('%s', async (who) => {
     const answer = await row.ask(home, tokens.get(who));
-    expect(answer.code).toBe(isFor(who, row) ? null : 'forbidden');
+    expect(answer.code).toBe(refusalOf(who, row));
   });
 
-  test('a member of another workspace learns nothing, not even that it exists', async () => {
-    const answer = await row.ask(home, tokens.get('stranger'));
-    if (row.right === 'self') return expect(JSON.stringify(answer.data)).not.toMatch(/Home|same/);
-    const refused = row.right === 'operate' ? 'forbidden' : 'not_found';
-    expect(answer.code).toBe(row.right === 'anyone' ? null : refused);
-    expect(JSON.stringify(answer.errors)).not.toMatch(/Home|same/);
+  test.each([
+    ['a member of another workspace', 'stranger'],
+    ['a removed member', 'removed'],
+  ])('%s learns nothing, not even that it exists', async (_person, who) => {
+    const answer = await row.ask(home, tokens.get(who));
+    expect(JSON.stringify(answer)).not.toMatch(/Home|same/);
+    expect(JSON.stringify(answer.data)).not.toContain(home.workspace);
+    if (row.right === 'self') return;
+    if (row.right === 'operate') return expect(answer.code).toBe('forbidden');
+    expect(answer.code).toBe(isOfWorkspace && row.isRead === undefined ? 'not_found' : null);
+    if (row.isRead) expect(answer.data).toEqual({ workspace: null });
+  });
+
+  test('a suspended member may do nothing in it', async () => {
+    const answer = await row.ask(home, tokens.get('suspended'));
+    if (isOfWorkspace) expect(answer.code).toBe('forbidden');
+    expect(JSON.stringify(answer.data)).not.toContain(home.workspace);
   });
 
   test('without a valid token nothing happens', async () => {
