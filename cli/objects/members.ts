@@ -42,7 +42,7 @@ export async function fetchKeysOf({ backend, workspace }: Tenancy, { id }: Membe
 /** Each may have a hundred keys in the answer. */
 const membersPerPageMax = 100;
 
-type KeyOfMember = Awaited<ReturnType<typeof fetchKeysOf>>[number];
+export type KeyOfMember = Awaited<ReturnType<typeof fetchKeysOf>>[number];
 
 /** A connected agent is a key of an OAuth client. */
 export function isAgent({ client }: Pick<KeyOfMember, 'client'>): boolean {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { hasTerminal, runAtTerminal } from './run-at-terminal.ts';
 import { withRunningPlatform } from './running-platform.ts';
 
 const platform = withRunningPlatform();
@@ -56,3 +57,35 @@ test('a removal names the keys that it revokes, and asks', async () => {
   expect(await json('user remove eve@example.com --yes')).toMatchObject({ affected: [{ kind: 'key', name: 'agent' }] });
   expect((await json('keys list')).keys).toMatchObject([{ name: 'agent', state: 'revoked' }]);
 }, 60_000);
+
+test.skipIf(!hasTerminal)(
+  'at a terminal a removal asks who gets the keys',
+  async () => {
+    await svc('user create gil@example.com --role owner');
+    await svc('keys create passed-on');
+    const { code, seen } = await runAtTerminal(['user', 'remove', 'owner@localhost'], {
+      ...{ cwd: platform.dir(), env: {} },
+      answers: [
+        { at: 'What becomes of the API key of owner@localhost?', type: '\u001b[B\r' },
+        { at: 'Remove the member "owner@localhost"?', type: 'y\r' },
+      ],
+    });
+    expect(seen).toContain('- The key "passed-on" goes to gil@example.com: its agents go on.');
+    expect(seen).toContain('- MCP servers, skills and roles stay: they belong to the workspace.');
+    expect(code).toBe(0);
+    expect((await json('keys list')).keys).toContainEqual(
+      expect.objectContaining({ name: 'passed-on', state: 'valid' }),
+    );
+    const last = await svc('user remove gil@example.com --yes');
+    expect(last).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('is the last owner of the workspace "Default"'),
+    });
+    await svc('user create owner@localhost --role owner');
+    await svc('user remove gil@example.com --yes');
+    expect((await json('keys list')).keys).toContainEqual(
+      expect.objectContaining({ name: 'passed-on', state: 'revoked' }),
+    );
+  },
+  90_000,
+);

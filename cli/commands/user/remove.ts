@@ -3,8 +3,11 @@ import * as Flags from '@oclif/core/flags';
 import { removeMemberMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { agreeToRemoval } from '../../consent.ts';
+import { chooseHeir } from '../../objects/choose-heir.ts';
 import { fateOf, fetchKeysOf, getMember, isAgent, keysOfMemberMax } from '../../objects/members.ts';
 import { tenancyOf } from '../../objects/platform.ts';
+
+const whatStays = 'MCP servers, skills and roles stay: they belong to the workspace.';
 
 export default class UserRemove extends SvcCommand {
   static override summary = 'End the membership of a person in a workspace.';
@@ -22,7 +25,10 @@ export default class UserRemove extends SvcCommand {
     email: Args.string({ description: 'E-mail address or id', required: true, name: 'EMAIL' }),
   };
   static override flags = {
-    'keys-to': Flags.string({ summary: 'Member who gets the keys. Default: they are revoked.', helpValue: 'EMAIL' }),
+    'keys-to': Flags.string({
+      summary: 'Member who gets the keys. Default: a question at a terminal; without one, they are revoked.',
+      helpValue: 'EMAIL',
+    }),
     yes: yesFlag,
     workspace: workspaceFlag('Workspace of the member.'),
   };
@@ -34,11 +40,12 @@ export default class UserRemove extends SvcCommand {
     const { backend, workspace } = tenancy;
     const member = await getMember(tenancy, args.email);
     const { email } = member.person;
-    const heir = flags['keys-to'] === undefined ? null : await getMember(tenancy, flags['keys-to']);
+    const named = flags['keys-to'] === undefined ? null : await getMember(tenancy, flags['keys-to']);
     const keys = await fetchKeysOf(tenancy, member);
+    const heir = named ?? (flags.yes ? null : await chooseHeir(terminal, tenancy, { member, keys }));
     await agreeToRemoval(terminal, {
       subject: `the member "${email}"`,
-      affected: keys.map((key) => fateOf(key, heir)),
+      affected: keys.length === 0 ? [] : [...keys.map((key) => fateOf(key, heir)), whatStays],
       yes: flags.yes,
     });
     await backend.send(removeMemberMutation, {
