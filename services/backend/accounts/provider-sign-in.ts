@@ -23,6 +23,8 @@ import { type SignInNeeds, signIn } from './sign-in.ts';
 /** Requests to the provider at once. Networks take turns, so that a flood of false codes delays nobody else for long. */
 const queueOptions = { atOnce: 16, waitingMax: 256, waitingEachMax: 8, waitMaxMs: 10_000 };
 
+const backLengthMax = 1000;
+
 class Refused extends Error {
   readonly code: ProviderRefusal;
 
@@ -39,16 +41,16 @@ export function addProviderRoutes(app: FastifyInstance, backend: ProviderNeeds):
   const queue = new FairQueue(queueOptions);
   const networkOfClient = (request: FastifyRequest) =>
     networkOf(clientAddress(request.raw, backend.config.TRUSTED_PROXIES ?? []));
-  const visit = (path: string, answer: (exchange: Exchange) => Promise<string>) =>
+  const visit = (path: string, answer: (exchange: Exchange) => Promise<string>, backOf: WayBack) =>
     app.get(path, async (request, reply) => {
       reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
       const to = await queue
         .run(networkOfClient(request), () => answer({ request, reply }))
-        .catch((thrown: unknown) => refusalPage(backend, request, thrown));
+        .catch((thrown: unknown) => refusalPage(backend, request, { thrown, back: backOf(backend, request) }));
       return reply.redirect(to, 303);
     });
-  visit(`${accountPath}/provider`, (exchange) => begin(backend, exchange));
-  visit(providerCallbackPath, (exchange) => finish(backend, exchange));
+  visit(`${accountPath}/provider`, (exchange) => begin(backend, exchange), askedWayBack);
+  visit(providerCallbackPath, (exchange) => finish(backend, exchange), keptWayBack);
 }
 
 interface Exchange {
@@ -56,34 +58,55 @@ interface Exchange {
   readonly reply: FastifyReply;
 }
 
-async function begin(backend: ProviderNeeds, { reply }: Exchange): Promise<string> {
+/** The address of the page that the person signs in for; null for the first page. */
+type WayBack = (backend: ProviderNeeds, request: FastifyRequest) => string | null;
+
+async function begin(backend: ProviderNeeds, { request, reply }: Exchange): Promise<string> {
   const provider = getProvider(backend);
   const checks = newProviderChecks();
   const url = await provider.begin(checks).catch((thrown: unknown) => {
     throw new Refused('provider_unavailable', thrown);
   });
-  const sealed = seal(backend, JSON.stringify(checks), place);
+  const back = askedWayBack(backend, request);
+  const sealed = seal(backend, JSON.stringify({ ...checks, back }), place);
   reply.header('set-cookie', writeCookie(cookieOf(backend), sealed, sealedMaxAgeMs / 1000));
   return url.href;
 }
 
-const checksShape = z.object({ state: z.string(), nonce: z.string(), verifier: z.string() });
+const checksShape = z.object({
+  ...{ state: z.string(), nonce: z.string(), verifier: z.string() },
+  back: z.string().nullable().default(null),
+});
 
 async function finish(backend: ProviderNeeds, { request, reply }: Exchange): Promise<string> {
   const provider = getProvider(backend);
-  const sealed = unseal(backend, readCookie(request.headers, cookieOf(backend)) ?? '', place);
-  if (sealed === null) throw new Refused('expired');
+  const checks = keptChecks(backend, request);
+  if (checks === null) throw new Refused('expired');
   // Each sign-in has one chance, also when it fails.
   reply.header('set-cookie', writeCookie(cookieOf(backend), '', 0));
   const [, search = ''] = /^[^?]*(\?.*)$/.exec(request.url) ?? [];
-  const checks = checksShape.parse(JSON.parse(sealed.value));
   const identity = await provider.finish(search, checks).catch((thrown: unknown) => {
     throw new Refused('provider_refused', thrown);
   });
   const find = (transaction: Transaction) => findPerson(transaction, identity);
   await signIn(backend, { provenBy: 'provider', find }, { request, reply });
-  return `${backend.config.PUBLIC_FRONTEND_URL}/`;
+  return checks.back ?? `${backend.config.PUBLIC_FRONTEND_URL}/`;
 }
+
+function keptChecks(backend: ProviderNeeds, { headers }: FastifyRequest): z.infer<typeof checksShape> | null {
+  const sealed = unseal(backend, readCookie(headers, cookieOf(backend)) ?? '', place);
+  return sealed === null ? null : checksShape.parse(JSON.parse(sealed.value));
+}
+
+const keptWayBack: WayBack = (backend, request) => keptChecks(backend, request)?.back ?? null;
+
+/** Any page can send a browser here, so the way back is only a page of the platform, and short enough for a cookie. */
+const askedWayBack: WayBack = ({ config }, { query }) => {
+  const { back } = query as { readonly back?: unknown };
+  if (typeof back !== 'string' || back.length > backLengthMax) return null;
+  const url = URL.parse(back, config.PUBLIC_FRONTEND_URL);
+  return url?.origin === new URL(config.PUBLIC_FRONTEND_URL).origin ? url.href : null;
+};
 
 /** The first time, a verified address finds the person. From then on only the provider's own name of the person counts. */
 async function findPerson(transaction: Transaction, identity: ProvenIdentity): Promise<Node<'user'>> {
@@ -116,13 +139,18 @@ function getProvider({ provider }: WithProvider): Provider {
 }
 
 /** A bug is thrown on. */
-function refusalPage(backend: ProviderNeeds, request: FastifyRequest, thrown: unknown): string {
+function refusalPage(
+  backend: ProviderNeeds,
+  request: FastifyRequest,
+  { thrown, back }: { readonly thrown: unknown; readonly back: string | null },
+): string {
   const code = codeOf(thrown);
   if (code === null) throw thrown;
   const reason =
     thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause.message.slice(0, 200) : undefined;
   backend.log('accounts').info({ request: request.id, code, reason }, 'refused a sign-in by the provider');
-  return `${backend.config.PUBLIC_FRONTEND_URL}/sign-in?refused=${code}`;
+  const way = back === null ? '' : `&back=${encodeURIComponent(back)}`;
+  return `${backend.config.PUBLIC_FRONTEND_URL}/sign-in?refused=${code}${way}`;
 }
 
 function codeOf(thrown: unknown): ProviderRefusal | null {

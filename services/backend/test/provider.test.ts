@@ -43,8 +43,8 @@ async function addPerson(): Promise<string> {
 }
 
 /** The address at the provider that the backend sends the browser to. */
-async function begin(browser: Browser): Promise<string> {
-  const { status, location } = await browser.get('/account/provider');
+async function begin(browser: Browser, query = ''): Promise<string> {
+  const { status, location } = await browser.get(`/account/provider${query}`);
   expect([status, new URL(location).origin]).toEqual([303, provider.issuer]);
   return location;
 }
@@ -53,10 +53,10 @@ function finish(browser: Browser, { search }: { readonly search: string }) {
   return browser.get(`/account/provider/callback${search}`);
 }
 
-async function signIn(person: TestIdentity | null) {
+async function signIn(person: TestIdentity | null, query = '') {
   provider.person = person;
   const browser = new Browser(backend.url);
-  const returned = await provider.visit(await begin(browser));
+  const returned = await provider.visit(await begin(browser, query));
   return { browser, returned, ...(await finish(browser, returned)) };
 }
 
@@ -102,6 +102,29 @@ describe('a sign-in by the provider', () => {
     const [[, cookie] = []] = browser.cookies;
     expect(cookie?.attributes).toBe('Max-Age=300; Path=/; SameSite=Lax; HttpOnly');
     expect(cookie?.value).not.toContain(searchParams.get('state'));
+  });
+
+  test.each([
+    ['/connect/abc?x=1', `${page}/connect/abc?x=1`],
+    [`${page}/w/1`, `${page}/w/1`],
+    ['https://evil.example/', `${page}/`],
+    ['//evil.example/', `${page}/`],
+    ['/\\evil.example/', `${page}/`],
+    ['javascript:alert(1)', `${page}/`],
+    [`/${'x'.repeat(1000)}`, `${page}/`],
+  ])('from %s goes back to %s', async (back, expected) => {
+    const query = `?${new URLSearchParams({ back })}`;
+    expect((await signIn(person(await addPerson()), query)).location).toBe(expected);
+  });
+
+  test('twice named, the way back is the first page', async () => {
+    expect((await signIn(person(await addPerson()), '?back=/a&back=/b')).location).toBe(`${page}/`);
+  });
+
+  test('that is refused keeps the way back for the next try', async () => {
+    const { location } = await signIn(null, '?back=%2Fconnect%2Fabc');
+    const way = encodeURIComponent(`${page}/connect/abc`);
+    expect(location).toBe(`${refusedWith('provider_refused')}&back=${way}`);
   });
 
   test('is offered by the sign-in page', async () => {

@@ -25,7 +25,10 @@ export async function readWays(): Promise<Ways> {
   };
 }
 
-export const providerUrl = `${backendUrl}${accountPath}/provider`;
+/** Where a person signs in by the provider, and returns to this path of the pages. */
+export function providerUrl(back = '/'): string {
+  return `${backendUrl}${accountPath}/provider?${new URLSearchParams({ back })}`;
+}
 
 /** Signs in with a passkey of this device. The library is loaded when a person wants it. */
 export async function signInWithPasskey(): Promise<void> {

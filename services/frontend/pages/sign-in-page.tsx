@@ -102,7 +102,9 @@ function WaysToSignIn({ back }: { readonly back: string | undefined }) {
           )}
           <ErrorLine error={passkey.error} />
           {ways.provider !== null && (
-            <Button onClick={() => window.location.assign(providerUrl)}>{`Continue with ${ways.provider}`}</Button>
+            <Button
+              onClick={() => window.location.assign(providerUrl(back))}
+            >{`Continue with ${ways.provider}`}</Button>
           )}
         </div>
       )}
