@@ -70,6 +70,15 @@ test('a hundred of a network, for any account', () => {
   expect(refusal('ann', '192.0.2.1')).toBe(null);
 });
 
+test('eight hundred of a /48, from any of its networks, and none of another', () => {
+  const { fail, refusal, pass } = open();
+  for (let i = 0; i < 800; i++) fail(`person ${i}`, `2001:db8:1:${i.toString(16)}::/64`);
+  expect(refusal('ann', '2001:db8:1:ffff::/64')).toMatchObject({ headers: ['retry-after', '900'] });
+  expect(refusal('ann', '2001:db8:2:ffff::/64')).toBe(null);
+  pass(15 * minuteMs);
+  expect(refusal('ann', '2001:db8:1:ffff::/64')).toBe(null);
+});
+
 test('attempts at the same moment are limited too', () => {
   const { attempts } = open();
   const running = Array.from({ length: 10 }, () => attempts.begin({ what: 'password', account: 'ann', network: 'n' }));

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { HttpRefusal } from '../../kit/http/http-refusal.ts';
+import { siteOf } from '../../kit/network-of.ts';
 import { Failures, waitInWords } from './failures.ts';
 
 const minuteMs = 60_000;
@@ -11,6 +12,8 @@ const limits = {
   accountFromNetwork: { max: 10, periodMs: 15 * minuteMs },
   account: { max: 100, periodMs: 60 * minuteMs },
   network: { max: 100, periodMs: 15 * minuteMs },
+  /** One customer may have every /64 of a /48. */
+  site: { max: 800, periodMs: 15 * minuteMs },
 } as const;
 
 export interface Attempted {
@@ -34,6 +37,7 @@ export class Attempts {
   readonly #accountFromNetwork = new Failures(limits.accountFromNetwork);
   readonly #account = new Failures(limits.account);
   readonly #network = new Failures(limits.network);
+  readonly #site = new Failures(limits.site);
   readonly #now: () => number;
 
   constructor(now = () => performance.now()) {
@@ -44,11 +48,13 @@ export class Attempts {
   begin({ what, account, network }: Attempted): Attempt {
     const now = this.#now();
     const both = nameOf(what, network, account);
-    const counted = [
+    const site = siteOf(network);
+    const counted: (readonly [Failures, string])[] = [
       [this.#accountFromNetwork, both],
       [this.#account, nameOf(what, account)],
       [this.#network, nameOf(what, network)],
-    ] as const;
+    ];
+    if (site !== null) counted.push([this.#site, nameOf(what, site)]);
     const waitMs = Math.max(...counted.map(([failures, name]) => failures.waitMs(name, now)));
     if (waitMs > 0) throw tooMany(waitMs);
     for (const [failures, name] of counted) failures.add(name, now);
