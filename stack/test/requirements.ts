@@ -1,7 +1,7 @@
 import {
   agentLifecycle,
   agentSessions,
-  authorizationServer,
+  agentSignIn,
   backendServer,
   boot,
   files,
@@ -9,6 +9,7 @@ import {
   runtimeBus,
   runtimeSettings,
   type TestReferences,
+  tokenLifetimes,
   transport,
   variableRequirements,
   variablesTest,
@@ -26,6 +27,7 @@ const backendStatus = 'services/backend/test/status.test.ts';
 const admission = 'services/backend/runtimes/admission.test.ts';
 const runtimeCalls = 'services/runtime/test/calls.test.ts';
 const envCheck = 'services/contracts/env/check.test.ts';
+const signInOfOthers = 'stack/test/sign-in-of-others.test.ts';
 const keyText = 'services/contracts/keys.test.ts';
 
 const webApplication = 'later: comes with the web application';
@@ -102,7 +104,10 @@ export const requirements: Readonly<Record<string, TestReferences>> = {
     `${integrations}: for a redirect URI that is registered differently, by the provider itself`,
   ],
   '4.remote-port: remote-mcp listens on REMOTE_PORT': `${variablesTest}: remote-mcp REMOTE_PORT`,
-  '4.oauth-metadata: remote-mcp serves the OAuth metadata': authorizationServer,
+  '4.oauth-metadata: remote-mcp serves the OAuth metadata': [
+    `${agentSignIn}: a 401 names the metadata by an absolute address, and the scope`,
+    `${agentSignIn}: the metadata of the resource are at the path "%s", for pages of any origin`,
+  ],
   '4.preloading: skillIds and roleIds disclose to that connection only': [
     `${agentSkills}: skillIds discloses those skills to that session only`,
     `${agentSkills}: roleIds discloses their skills`,
@@ -123,8 +128,15 @@ export const requirements: Readonly<Record<string, TestReferences>> = {
   '5.jwt: Signed by Ed25519, verified with the public key':
     'services/backend/tokens/verify-token.test.ts: a token signed with the previous key',
   '5.jwt-issuer: The issuer claim is JWT_ISSUER': `${boot}: JWT_ISSUER decides whose tokens are good`,
-  '5.jwt-lifetimes: Lifetimes of access and refresh tokens': authorizationServer,
-  '5.oauth-server: The backend is an OAuth authorization server': authorizationServer,
+  '5.jwt-lifetimes: Lifetimes of access and refresh tokens': [
+    tokenLifetimes,
+    `${agentSignIn}: of an agent live as JWT_ACCESS_TOKEN_TTL and JWT_REFRESH_TOKEN_TTL say`,
+  ],
+  '5.oauth-server: The backend is an OAuth authorization server': [
+    `${agentSignIn}: a client of MCP finds the way by itself, and calls a tool after the consent`,
+    `${signInOfOthers}: the conformance suite of MCP, and every check of its authorization server passes`,
+    `${agentSignIn}: %s says what clients need`,
+  ],
   '5.runtime: Exactly one form of identity; USER_KEY and MCP_REMOTE_ENABLED are rejected': [
     `${envCheck}: the identity of a runtime`,
     `${envCheck}: removed variables`,
@@ -154,15 +166,28 @@ export const requirements: Readonly<Record<string, TestReferences>> = {
     `${agentKeys}: a key that nobody created`,
     `${agentKeys}: an expired key, also when it was just in use`,
   ],
-  '7.forbidden: 403 on agent connection': `${agentKeys}: a suspended workspace, at once and until it is not suspended any more`,
+  '7.forbidden: 403 on agent connection': [
+    `${agentKeys}: a suspended workspace, at once and until it is not suspended any more`,
+    `${agentSignIn}: the agent of a suspended member answers 403`,
+  ],
   '7.bearer: No Bearer word: 401': `${agentKeys}: a key without the word Bearer`,
-  '7.redirect: Redirect URI differs': `${integrations}: for a redirect URI that is registered differently, by the provider itself`,
+  '7.redirect: Redirect URI differs': [
+    `${integrations}: for a redirect URI that is registered differently, by the provider itself`,
+    `${integrationsPage}: a refusal is explained, and its code and state leave the address`,
+    `${agentSignIn}: nobody is sent to the unregistered address %s`,
+  ],
   '7.oauth-token: Expired OAuth token': `${integrations}: expire when the provider refuses to renew them, and Reconnect repairs it`,
   '7.runtime-rejected: USER_KEY or MCP_REMOTE_ENABLED: rejected at boot': `${runtimeSettings}: as a separate process it ends at the boot with %s, and says why`,
   '7.remote-mcp-rejected: RUNTIME_KEY or RUNTIME_NAME: rejected at boot': `${agentLifecycle}: it does not start with a wrong %s, and says so`,
-  '7.runtime-identity: Neither RUNTIME_KEY nor SYSTEM_KEY plus RUNTIME_NAME': `${envCheck}: the identity of a runtime`,
+  '7.runtime-identity: Neither RUNTIME_KEY nor SYSTEM_KEY plus RUNTIME_NAME': [
+    `${envCheck}: the identity of a runtime`,
+    `${runtimeSettings}: no identity`,
+  ],
   '7.encryption-key: No ENCRYPTION_KEY: required variable missing': `${boot}: with every fault in one message`,
-  '7.disconnected: Tools of a Disconnected MCP server: unavailable': `${agentSkills}: list_skills`,
+  '7.disconnected: Tools of a Disconnected MCP server: unavailable': [
+    `${agentSkills}: list_skills`,
+    `${agentSkills}: is noticed at once when its runtime ends`,
+  ],
   '7.origin: Origin not allowed: refused': `${transport}: without a list every origin is refused, and requests without one are not`,
 
   // 8. Limits and variables

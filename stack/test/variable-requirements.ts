@@ -20,7 +20,7 @@ export const runtimeBus = 'services/runtime/test/bus.test.ts';
 const keysAddress = 'services/remote-mcp/test/keys-address.test.ts';
 export const frontend = 'services/frontend/frontend.test.ts';
 
-export const authorizationServer = 'later: comes with the authorization server';
+export const agentSignIn = 'services/remote-mcp/test/oauth.test.ts';
 export const files = 'later: comes with files of MCP servers';
 
 const parts = 'stack/parts/parts.test.ts';
@@ -33,7 +33,7 @@ const busSeed = `${natsTest}: a backend with another %s seed is refused`;
 const persistent =
   'services/remote-mcp/test/persistent-messaging.test.ts: decides whether NATS keeps them on disk or in memory';
 const provider = 'services/backend/test/provider.test.ts';
-const tokenLifetimes =
+export const tokenLifetimes =
   'services/backend/test/accounts.test.ts: live as JWT_ACCESS_TOKEN_TTL and JWT_REFRESH_TOKEN_TTL say, after a link at PUBLIC_FRONTEND_URL';
 const mailEngine = 'services/backend/mail/open-mail-engine.test.ts';
 const ofProviderA = `${mailEngine}: PROVIDER_A_API_KEY, EMAIL_FROM and EMAIL_FROM_NAME at PROVIDER_A_URL`;
@@ -192,9 +192,9 @@ const shownElsewhere: ReferencesElsewhere = {
     ],
     PRIVATE_BACKEND_URL:
       'services/remote-mcp/test/calls.test.ts: reaches a call that waits for the first catalogue, which is then never made',
-    PUBLIC_MCP_URL: authorizationServer,
+    PUBLIC_MCP_URL: `${agentSignIn}: a 401 names the metadata by an absolute address, and the scope`,
     PUBLIC_MCP_KEYS_URL: `${keysAddress}: shows no address of OAuth, to no method and at no place where clients look`,
-    PUBLIC_BACKEND_URL: authorizationServer,
+    PUBLIC_BACKEND_URL: `${agentSignIn}: the metadata of the resource are at the path "%s", for pages of any origin`,
     SVC_ALLOWED_ORIGINS: `${transport}: a listed origin may call, and may read the headers that it needs`,
     SVC_PREVENT_DNS_REBINDING: `${transport}: with SVC_PREVENT_DNS_REBINDING=false no origin is refused`,
     MCP_SERVER_CALL_TIMEOUT_SECONDS:

@@ -271,6 +271,33 @@ describe('refresh tokens', () => {
     }
   });
 
+  test('of an agent live as JWT_ACCESS_TOKEN_TTL and JWT_REFRESH_TOKEN_TTL say', async () => {
+    const short = await startPublicPlatform({ JWT_ACCESS_TOKEN_TTL: '60', JWT_REFRESH_TOKEN_TTL: '120' });
+    try {
+      const own = await TestWorkspace.create(short, 'short');
+      const agent = await OauthClient.register(short.backendUrl);
+      const tokens = await agent.connect(await signIn(short, 'short@example.com'), own.id);
+      const statusOf = async (token: string) =>
+        (await fetch(short.mcpUrl, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })).status;
+      const began = Date.now();
+      const advanceTo = (seconds: number) => vi.useFakeTimers({ toFake: ['Date'], now: began + seconds * 1000 });
+      expect(await statusOf(tokens.access_token)).not.toBe(401);
+      advanceTo(55);
+      expect(await statusOf(tokens.access_token)).not.toBe(401);
+      advanceTo(65);
+      expect(await statusOf(tokens.access_token)).toBe(401);
+      const { body: renewed } = await agent.refresh(tokens.refresh_token);
+      expect(await statusOf(renewed.access_token)).not.toBe(401);
+      advanceTo(190);
+      const { status, body } = await agent.refresh(renewed.refresh_token);
+      expect([status, body.error]).toEqual([400, 'invalid_grant']);
+      expect(await statusOf(renewed.access_token)).toBe(401);
+    } finally {
+      vi.useRealTimers();
+      await short.stop();
+    }
+  });
+
   test('revocation ends the agent', async () => {
     const { access_token: access, refresh_token: refresh } = await client.connect(person, workspace.id);
     expect((await ping(access)).status).toBe(200);

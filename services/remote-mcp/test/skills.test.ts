@@ -450,6 +450,13 @@ describe('an MCP server that is not Connected (part 3 of the specification, rule
     await platform.runtime.report(servers.files, { status: 'Disconnected' });
     await until(async () => (await names(session)).length === 0);
     expect(await say(session, 'list_skills')).toMatch(/MCP server "files" is Disconnected/);
+    const sent = platform.runtime.calls.length;
+    const { result } = await call(session, 'read_file');
+    expect([result.isError, result.content[0].text]).toEqual([
+      true,
+      expect.stringMatching(/MCP server "files" is Disconnected/),
+    ]);
+    expect(platform.runtime.calls).toHaveLength(sent);
     await platform.runtime.report(servers.files);
     await until(async () => (await names(session)).length === 2);
     await other.stop();
