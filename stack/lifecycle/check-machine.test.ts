@@ -86,6 +86,10 @@ test.each<[string, string | null]>([
     open('bus.example.org', files('bus', 'bus')),
     '6:9 public.cert is not for "bus.example.org", which public.host names.',
   ],
+  [
+    `${open('bus.example.com', files('bus', 'bus'))}publicUrls: { keys: "https://keys.example.com/mcp" }\n`,
+    '6:9 public.cert is not for "keys.example.com", which publicUrls.keys names.',
+  ],
   [open('bus.example.com', files('bus', 'spare')), '7:8 public.key is not the key of the certificate.'],
   [open('bus.example.com', files('none', 'bus')), '6:9 public.cert cannot be used: DIR/none.pem does not exist.'],
   [

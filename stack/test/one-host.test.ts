@@ -2,11 +2,12 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { send } from '../../services/remote-mcp/test/raw.ts';
+import { ping, send } from '../../services/remote-mcp/test/raw.ts';
 import { operatorTokens } from '../client/operator-token.ts';
 import { certificateAt } from '../parts/test/certificate-at.ts';
 import { hasCaddy } from '../parts/test/running-caddy.ts';
 import { issueCertificate, makeCertificate } from '../runtime-elsewhere/test/certificate.ts';
+import { replaceScalar } from '../settings/yaml-text.ts';
 import { type Agent, connectAgent } from './agent.ts';
 import { failedDuring } from './failed-during.ts';
 import { freePorts } from './free-ports.ts';
@@ -16,6 +17,8 @@ import { publicSettings } from './public-settings.ts';
 // Under load, a rolling restart takes longer.
 vi.setConfig({ testTimeout: 180_000 });
 
+/** Of the platform, and of the address for keys alone. */
+const names = 'DNS:localhost,IP:127.0.0.1';
 const parts = ['backend', 'remote-mcp', 'remote-mcp-2', 'runtime', 'frontend', 'nats', 'caddy'];
 
 /** A platform of real programs under one host name, with a certificate of its own authority. */
@@ -25,6 +28,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   let origin: string;
   let ca: string;
   let url: string;
+  let keysUrl: string;
   let key: string;
   let agent: Agent;
 
@@ -32,11 +36,13 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     const [https = 0, http = 0] = await freePorts(2);
     const files = { tls: 'files', cert: 'secrets/public.pem', key: 'secrets/public.key' };
     const open = publicSettings({ host: 'localhost', ...files, httpsPort: https, httpPort: http });
-    platform = await Platform.init({ topology: 'distributed', settings: open, replicas: { 'remote-mcp': 2 } });
+    keysUrl = `https://127.0.0.1:${https}/mcp`;
+    const settings = (yaml: string) => replaceScalar(open(yaml), ['publicUrls', 'keys'], keysUrl);
+    platform = await Platform.init({ topology: 'distributed', settings, replicas: { 'remote-mcp': 2 } });
     origin = `https://localhost:${https}`;
     makeCertificate(platform.folder, 'ca');
     ca = join(platform.folder, 'ca.pem');
-    await useCertificate('first', 'DNS:localhost');
+    await useCertificate('first');
     await platform.svc('up');
     url = `${origin}/mcp?skillIds=${await platform.addEcho()}`;
     key = await platform.addKey('agent');
@@ -50,7 +56,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     await platform[Symbol.asyncDispose]();
   }, startTimeoutMs);
 
-  async function useCertificate(name: string, names: string): Promise<void> {
+  async function useCertificate(name: string): Promise<void> {
     issueCertificate(platform.folder, name, { names, by: 'ca' });
     for (const kind of ['pem', 'key']) {
       await copyFile(
@@ -71,6 +77,20 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     expect(await agent.text('echo', { message: 'over https' })).toBe('Echo: over https');
   });
 
+  test('keys have a name of their own, at which no address of OAuth is found', async () => {
+    expect((await platform.svc('status')).urls.keys).toBe(keysUrl);
+    const places = ['oauth-protected-resource/mcp', 'oauth-protected-resource', 'oauth-authorization-server'];
+    const found = async (at: string) =>
+      await Promise.all(places.map(async (place) => (await fetch(new URL(`/.well-known/${place}`, at))).status));
+    expect(await found(keysUrl)).toEqual([404, 404, 404]);
+    expect(await found(origin)).toEqual([200, 200, 200]);
+    const refused = await send(keysUrl, { body: ping });
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="API keys"']);
+    const own = await connectAgent(`${keysUrl}${new URL(url).search}`, key);
+    expect(await own.text('echo', { message: 'with a key' })).toBe('Echo: with a key');
+    await own.client.close();
+  });
+
   test('svc keys test works there with the trusted authority', async () => {
     const test = (env: Record<string, string>) => platform.run(['keys', 'test', '--json'], { env });
     const trusting = await test({ SVC_API_KEY: key, NODE_EXTRA_CA_CERTS: ca });
@@ -86,7 +106,9 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     expect(page.headers.get('content-security-policy')).toContain(
       `connect-src ${origin} ${origin.replace(/^http/, 'ws')};`,
     );
-    expect(await page.text()).toContain(`{"PUBLIC_BACKEND_URL":"${origin}","PUBLIC_MCP_URL":"${origin}/mcp"}`);
+    expect(await page.text()).toContain(
+      `{"PUBLIC_BACKEND_URL":"${origin}","PUBLIC_MCP_URL":"${origin}/mcp","PUBLIC_MCP_KEYS_URL":"${keysUrl}"}`,
+    );
     const token = operatorTokens(platform.installation, undefined)();
     const question = { key: token, headers: { origin }, body: { query: '{ __typename }' } };
     const { status, body } = await send(`${origin}/graphql`, question);
@@ -95,7 +117,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
 
   test('svc up applies a renewed certificate, and restarts nothing else', async () => {
     expect(await servedName()).toBe('first');
-    await useCertificate('second', 'DNS:localhost');
+    await useCertificate('second');
     expect(await platform.changedBy(() => platform.svc('up'))).toEqual(['caddy']);
     expect(await servedName()).toBe('second');
     // The earlier connection may have ended with the restart, which the client learns only by a call.
