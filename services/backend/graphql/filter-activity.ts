@@ -5,6 +5,7 @@ import type { Graph, Node, Page } from '../graph/graph.ts';
 import { type Access, allows } from '../members/access.ts';
 import type { pageOf } from './paging.ts';
 
+const ownedKinds: ReadonlySet<string> = new Set<IdKind>(['key', 'workspace']);
 const namedByAddress: ReadonlySet<string> = new Set<IdKind>(['invitation', 'member']);
 
 /** The name of the object, for a caller with this role: owner and admin alone see addresses. */
@@ -12,9 +13,9 @@ export function subjectFor(role: Access['role'], { subjectKind, subjectName }: N
   return namedByAddress.has(subjectKind) && !allows(role, 'administer') ? 'a person' : subjectName;
 }
 
-/** What changed, for a caller with this role. The owner of a key is named by an address. */
+/** What changed, for a caller with this role. The owner of a key or of a workspace is named by an address. */
 export function changesFor(role: Access['role'], { subjectKind, changes }: Node<'activity'>): string {
-  if (subjectKind !== 'key' || allows(role, 'administer')) return changes;
+  if (!ownedKinds.has(subjectKind) || allows(role, 'administer')) return changes;
   const { owner, ...others }: Changes = JSON.parse(changes);
   return owner === undefined ? changes : JSON.stringify({ owner: 'changed', ...others });
 }

@@ -248,6 +248,8 @@ describe('a removed member’s connected agents', () => {
     const seen = await changesFor(token);
     expect(seen).toContain('{"owner":"changed"}');
     expect(seen).not.toContain(email);
+    // Nor that of the owner who created the workspace.
+    expect(seen).not.toContain('@');
   });
 });
 

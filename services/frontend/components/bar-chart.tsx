@@ -62,7 +62,9 @@ const barMaxWidth = 32;
 const barShare = 0.7;
 
 function optionsFor(place: HTMLElement, _theme: string, onPoint: (index: number | null) => void): UPlot.Options {
-  const { font, color } = getComputedStyle(place);
+  const { fontSize, fontFamily, color } = getComputedStyle(place);
+  // The computed shorthand is empty, because the numbers are tabular.
+  const font = `${fontSize} ${fontFamily}`;
   const colourOf = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const paths = UPlot.paths.bars?.({ size: [barShare, barMaxWidth] });
   const axis = { font, stroke: color, ticks: { show: false } };
@@ -78,9 +80,9 @@ function optionsFor(place: HTMLElement, _theme: string, onPoint: (index: number 
     height: place.clientHeight,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-    scales: { y: { range: (_chart, _low, high) => [0, Math.max(4, high * 1.1)] } },
+    scales: { x: { range: withWholeBars }, y: { range: (_chart, _low, high) => [0, Math.max(4, high * 1.1)] } },
     axes: [
-      { ...axis, grid: { show: false } },
+      { ...axis, grid: { show: false }, values: (_chart, splits) => splits.map(momentWords) },
       {
         ...axis,
         grid: { stroke: colourOf('--slate-4'), width: 1 },
@@ -90,6 +92,21 @@ function optionsFor(place: HTMLElement, _theme: string, onPoint: (index: number 
     series: [{}, series(colourOf('--iris-9')), series(colourOf('--red-9'))],
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
   };
+}
+
+/** Half a bar more on each side, so that the first and the last one are not cut. */
+const withWholeBars: UPlot.Range.Function = ({ data: [moments] }, first, last) => {
+  const half = ((moments[1] ?? first) - (moments[0] ?? first)) / 2;
+  return [first - half, last + half];
+};
+
+const dayWords = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
+const hourWords = new Intl.DateTimeFormat('en', { hour: 'numeric' });
+
+/** `Nov 27` at midnight, else `8 AM`. */
+function momentWords(atSeconds: number): string {
+  const at = new Date(atSeconds * seconds);
+  return (at.getHours() === 0 ? dayWords : hourWords).format(at);
 }
 
 /** The colours of a canvas do not follow a change of the theme by themselves. */

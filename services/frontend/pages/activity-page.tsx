@@ -12,7 +12,7 @@ import { FilterField } from '../components/filter-field.tsx';
 import { Moment } from '../components/moment.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { type ActivityQuery, activityQuery } from '../graphql/generated/operations.ts';
-import { usePages } from '../graphql/use-pages.ts';
+import { useLog } from '../graphql/use-log.ts';
 import { PageHead } from './page-head.tsx';
 import { placeOfObject } from './place-of-object.ts';
 
@@ -20,8 +20,11 @@ type Row = NonNullable<ActivityQuery['workspace']>['activity']['nodes'][number];
 
 const from = '/w/$workspace/activity';
 const idOf = ({ id }: Row) => id;
-const whatOf = ({ action, subjectKind, subjectName }: Row) =>
-  actionInWords({ action, subjectKind, subject: subjectName });
+
+function whatOf({ action, subjectKind, subjectName }: Row): string {
+  const words = actionInWords({ action, subjectKind, subject: subjectName });
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
 
 const columns: readonly Column<Row>[] = [
   {
@@ -46,7 +49,7 @@ export function ActivityPage() {
     () => ({ workspace: workspace.id, search: wanted === '' ? null : wanted }),
     [workspace.id, wanted],
   );
-  const { rows, error, hasMore, loadMore, retry } = usePages({
+  const { rows, error, hasMore, loadMore, retry } = useLog({
     operation: activityQuery,
     variables,
     pageOf: (answer: ActivityQuery) => answer.workspace?.activity ?? null,

@@ -18,7 +18,11 @@ export function ConcernList({ concerns }: { readonly concerns: readonly (Concern
               <p className="break-words font-medium">{concern.title}</p>
               <p className="line-clamp-3 break-words text-13 text-quiet">{concern.reason}</p>
             </div>
-            {'place' in concern && <Mend concern={concern} />}
+            {'place' in concern && (
+              <div className="max-tablet:w-full max-tablet:pl-7">
+                <Mend concern={concern} />
+              </div>
+            )}
           </li>
         ))}
       </ul>
@@ -34,7 +38,7 @@ function Mend({ concern: { title, place, panel, action } }: { readonly concern: 
       params={{ workspace: workspace.id }}
       search={{ panel }}
       aria-label={`${action}: ${title}`}
-      className="inline-flex h-11 shrink-0 items-center rounded-control border border-border bg-surface px-3 font-medium text-13 hover:bg-hover max-tablet:ml-7 tablet:h-8"
+      className="inline-flex h-11 shrink-0 items-center rounded-control border border-border bg-surface px-3 font-medium text-13 hover:bg-hover tablet:h-8"
     >
       {action}
     </Link>

@@ -107,6 +107,13 @@ describe.skipIf(!hasChromium)('home, keys, usage and activity in Chromium', () =
     const calls = page.getByRole('definition').first();
     await calls.waitFor();
     const before = Number(await calls.textContent());
+    // The numbers beside the chart are drawn.
+    const drawn = `(() => {
+      const { clientHeight } = document.querySelector('canvas');
+      const pen = document.querySelector('canvas').getContext('2d');
+      return pen.getImageData(0, 0, 40, clientHeight).data.some((value) => value > 0);
+    })()`;
+    await expect.poll(() => page.evaluate(drawn), soon).toBe(true);
     await page.getByRole('region', { name: 'By key' }).getByText('agent', { exact: true }).waitFor();
     await page.getByRole('region', { name: 'By skill' }).getByText('greet', { exact: true }).waitFor();
     const agent = await platform.connect(key, `?skillIds=${await skillId('greet')}`);
@@ -259,6 +266,18 @@ describe.skipIf(!hasChromium)('home, keys, usage and activity in Chromium', () =
     await page.goto(`${base}/activity`);
     await page.getByText('changed role Others').first().waitFor();
     expect(await page.getByText('created skill greet').count()).toBe(0);
+    // A change that arrives leaves all older ones where they are.
+    const grid = page.getByRole('grid', { name: 'Activity' });
+    await grid.focus();
+    const rowCount = async () => {
+      await page.keyboard.press('End');
+      return Number(await grid.getAttribute('aria-rowcount'));
+    };
+    await expect.poll(rowCount, soon).toBeGreaterThan(150);
+    const rows = await rowCount();
+    await platform.svc('role', 'update', 'Others', '--description', 'the last one');
+    await expect.poll(rowCount, soon).toBe(rows + 1);
+    await page.getByText('created workspace Default').waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('created greet');
     await page.getByText('created skill greet').waitFor();
