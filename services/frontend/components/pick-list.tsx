@@ -23,7 +23,12 @@ export function PickList({ label, options, picked, onToggle }: PickListProps) {
       {options.map((option, index) => (
         <li key={option.id} className={index > 0 ? 'border-border border-t' : undefined}>
           <label className="flex min-h-11 cursor-pointer items-center gap-3 px-3 py-1 text-13 hover:bg-hover tablet:min-h-9">
-            <input type="checkbox" checked={picked.has(option.id)} onChange={() => onToggle(option)} />
+            <input
+              type="checkbox"
+              className="size-4 accent-solid"
+              checked={picked.has(option.id)}
+              onChange={() => onToggle(option)}
+            />
             <span className="min-w-0 flex-1 truncate">{option.title}</span>
             <span className="max-w-1/2 truncate text-12 text-quiet">{option.about}</span>
           </label>

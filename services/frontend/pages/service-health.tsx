@@ -14,7 +14,7 @@ export function ServiceHealth() {
     <section aria-labelledby="where" className="grid gap-4">
       <header className="flex flex-wrap items-baseline justify-between gap-2">
         <h2 id="where" className="font-semibold text-16">
-          What runs where
+          Services
         </h2>
         <span id="overall" role="status">
           <Overall states={[backend, remoteMcp]} />
