@@ -118,14 +118,17 @@ const activity = createRoute({
 const mcpServers = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/mcp-servers',
-  validateSearch: ({ filter, ...panel }: Record<string, unknown>): McpServersSearch => ({
+  validateSearch: ({ filter, tab, ...panel }: Record<string, unknown>): McpServersSearch => ({
     ...readPanelSearch(panel),
+    ...(tab !== undefined && tab !== '' && { tab: String(tab).slice(0, 100) }),
     ...(filter !== undefined && filter !== '' && { filter: String(filter).slice(0, 100) }),
   }),
   component: lazyRouteComponent(() => import('../pages/mcp-servers-page.tsx'), 'McpServersPage'),
 });
 
 interface McpServersSearch extends PanelSearch {
+  /** The open tab of the panel. */
+  readonly tab?: string | undefined;
   readonly filter?: string | undefined;
 }
 

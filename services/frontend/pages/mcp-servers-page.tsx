@@ -6,14 +6,13 @@ import { Button } from '../components/button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorState } from '../components/error-state.tsx';
-import { RelativeTime } from '../components/relative-time.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { type McpServersQuery, mcpServersQuery } from '../graphql/generated/operations.ts';
 import { usePages } from '../graphql/use-pages.ts';
 import { AddMcpServer } from './add-mcp-server.tsx';
 import { ConnectLink } from './integration-state.tsx';
 import { McpServerPanel } from './mcp-server-panel.tsx';
-import { ServerHealth, ServerStatus } from './mcp-server-state.tsx';
+import { NextRetry, repairOf, ServerHealth, ServerStatus } from './mcp-server-state.tsx';
 import { PageHead } from './page-head.tsx';
 
 type Row = NonNullable<McpServersQuery['workspace']>['mcpServers']['nodes'][number];
@@ -41,15 +40,21 @@ const columns: readonly Column<Row>[] = [
   },
 ];
 
+interface Shown {
+  readonly panel?: string | undefined;
+  readonly tab?: string | undefined;
+  readonly add?: boolean | undefined;
+  readonly filter?: string | undefined;
+}
+
 /** The MCP servers of the workspace, with their states as they are now. */
 export function McpServersPage() {
   const { workspace, mayConfigure } = usePlace();
-  const { panel, add, filter = '' } = useSearch({ from });
+  const { panel, tab, add, filter = '' } = useSearch({ from });
   const navigate = useNavigate({ from });
   const input = useRef<HTMLInputElement>(null);
   const show = useCallback(
-    (search: { panel?: string | undefined; add?: boolean | undefined; filter?: string | undefined }, replace = false) =>
-      void navigate({ search: (before) => ({ ...before, ...search }), replace }),
+    (search: Shown, replace = false) => void navigate({ search: (before) => ({ ...before, ...search }), replace }),
     [navigate],
   );
   useShortcuts({
@@ -65,7 +70,7 @@ export function McpServersPage() {
     variables,
     pageOf: (answer: McpServersQuery) => answer.workspace?.mcpServers ?? null,
   });
-  const open = useCallback((row: Row) => show({ panel: row.id }), [show]);
+  const open = useCallback((row: Row) => show({ panel: row.id, tab: undefined }), [show]);
   const addButton = (
     <Button look="primary" icon="plus" onClick={() => show({ add: true })}>
       Add MCP server
@@ -112,11 +117,19 @@ export function McpServersPage() {
           onNeedMore={loadMore}
         />
       )}
-      {panel !== undefined && <McpServerPanel key={panel} id={panel} onClose={() => show({ panel: undefined })} />}
+      {panel !== undefined && (
+        <McpServerPanel
+          key={panel}
+          id={panel}
+          tab={tab}
+          onTab={(title) => show({ tab: title === 'Overview' ? undefined : title }, true)}
+          onClose={() => show({ panel: undefined, tab: undefined })}
+        />
+      )}
       {add === true && mayConfigure && (
         <AddMcpServer
           onClose={() => show({ add: undefined }, true)}
-          onAdded={(id) => show({ add: undefined, panel: id }, true)}
+          onAdded={(id) => show({ add: undefined, panel: id, tab: undefined }, true)}
         />
       )}
     </>
@@ -144,11 +157,11 @@ function reasonOf(row: Row) {
     <div className="grid gap-1 pb-3 text-13 text-quiet">
       <p className="break-words">{reason.message}</p>
       <p className="break-words text-text">
-        {reason.repair}
+        {repairOf(reason)}
         {nextRetryAt !== null && nextRetryAt !== undefined && (
           <span className="text-quiet">
-            {' Next try '}
-            <RelativeTime at={nextRetryAt} />.
+            {' '}
+            <NextRetry at={nextRetryAt} />
           </span>
         )}
       </p>
@@ -164,7 +177,7 @@ function countsOf(rows: readonly Row[], hasMore: boolean): string {
   };
   const counts = [
     ...count('Connected', 'connected'),
-    ...count('Error', 'error'),
+    ...count('Error', rows.filter(({ status }) => status === 'Error').length === 1 ? 'error' : 'errors'),
     ...count('Disconnected', 'disconnected'),
   ];
   return counts.length === 0 ? 'Where tools come from.' : `${counts.join(' · ')}${hasMore ? ' of those loaded' : ''}`;

@@ -62,7 +62,7 @@ function readBlock(typed: string): TypedLaunch {
 }
 
 /** Words as a shell splits them, with quotes and without anything else of a shell. Null: a quotation is not closed. */
-function wordsOf(text: string): readonly string[] | null {
+export function wordsOf(text: string): readonly string[] | null {
   const words: string[] = [];
   let rest = text.trim();
   while (rest !== '') {

@@ -69,4 +69,62 @@ describe.skipIf(!hasChromium)('MCP servers in Chromium', () => {
     await panel.getByText('LEVEL=low').waitFor();
     expect(browser.complaints).toEqual([]);
   });
+
+  test('one that fails says why and when it is tried again, and is repaired, stopped and started in its panel', async () => {
+    const script = "console.error('no such luck'); process.exit(1)";
+    const launch = { command: process.execPath, args: ['-e', script], env: { KEY: 'of-great-worth' } };
+    // The person's own, so that the person may keep its secret.
+    await page.goto(`${await browser.places()}/settings/mcp-servers?add=true`);
+    await page.getByLabel('Command, address or JSON').fill(JSON.stringify({ mcpServers: { unlucky: launch } }));
+    await page.getByRole('button', { name: 'Add MCP server' }).last().click();
+    const panel = page.getByRole('complementary', { name: 'unlucky' });
+    await panel.getByText('Error', { exact: true }).waitFor();
+    await panel.getByText(/^Retry (in \d+:\d\d|now)\.$/).waitFor();
+    await panel.getByText('no such luck').last().waitFor();
+
+    await panel.getByRole('tab', { name: 'Configuration' }).click();
+    expect(page.url()).toContain('tab=Configuration');
+    for (const width of [1440, 820, 390]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await using made = await browser.newContextOfOwner({ colorScheme, width });
+        const looked = await made.newPage();
+        await looked.goto(page.url());
+        await looked.getByLabel('Command or address').waitFor();
+        await looked.waitForTimeout(400);
+        expect(await barriersIn(looked), `${colorScheme} at ${width}`).toEqual([]);
+        expect(await overflowOf(looked), `${colorScheme} at ${width}`).toBe(0);
+      }
+    }
+    const save = panel.getByRole('button', { name: 'Save changes' });
+    expect(await save.isDisabled()).toBe(true);
+    await panel.getByLabel('Command or address').fill('"open');
+    await panel.getByText('A quotation mark in the command is not closed.').waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    await panel.getByLabel('Command or address').fill(foreignServers.everything.join(' '));
+    await panel.getByRole('button', { name: 'Add', exact: true }).click();
+    await panel.getByLabel('Name', { exact: true }).last().fill('LOG');
+    await panel.getByLabel('Value', { exact: true }).fill('debug');
+    await panel.getByLabel('Start within (seconds)').fill('0x');
+    expect(await save.isDisabled()).toBe(true);
+    await panel.getByLabel('Start within (seconds)').fill('120');
+    await save.click();
+    await panel.getByRole('tab', { name: 'Overview' }).click();
+    await panel.getByText('Connected', { exact: true }).waitFor();
+    await panel.getByText('KEY=[secret]').waitFor();
+    await panel.getByText('LOG=debug').waitFor();
+    await panel.getByText('bwrap (a member set the launch)').waitFor();
+    expect(await panel.getByText(/^Retry /).count()).toBe(0);
+    expect(await page.content()).not.toContain('of-great-worth');
+
+    await panel.getByRole('button', { name: 'Disable' }).click();
+    await panel.getByText('Disconnected', { exact: true }).waitFor();
+    await panel.getByText('Enable it in the panel of the MCP server.').waitFor();
+    await panel.getByRole('button', { name: 'Enable' }).click();
+    await panel.getByText('Connected', { exact: true }).waitFor();
+    await panel.getByRole('tab', { name: 'Tools' }).click();
+    await panel.getByText('get-tiny-image').waitFor();
+    await page.reload();
+    expect(await panel.getByRole('tab', { name: 'Tools' }).getAttribute('aria-selected')).toBe('true');
+    expect(browser.complaints).toEqual([]);
+  });
 });

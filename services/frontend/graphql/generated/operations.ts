@@ -158,6 +158,19 @@ export type McpServerInput = {
   readonly callTimeout?: number | null | undefined;
 };
 
+export type McpServerPatch = {
+  readonly name?: string | null | undefined;
+  readonly launch?: LaunchInput | null | undefined;
+  /** An empty text moves it back to the platform's own. */
+  readonly runtime?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+  /** 0: the platform's setting. */
+  readonly startTimeout?: number | null | undefined;
+  /** 0: the platform's setting. */
+  readonly callTimeout?: number | null | undefined;
+  readonly ifVersion?: number | null | undefined;
+};
+
 /** Either command (with args, cwd, env) or url (with headers). */
 export type LaunchInput = {
   readonly command?: string | null | undefined;
@@ -522,7 +535,7 @@ export type McpServerQueryVariables = Exact<{
 }>;
 
 
-export type McpServerQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly integration: { readonly id: string } | null, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly settings: ReadonlyArray<{ readonly name: string, readonly title: string, readonly description: string, readonly secret: boolean, readonly required: boolean, readonly isSet: boolean }> } | null, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string }> } | null } | null };
+export type McpServerQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly startTimeout: number | null, readonly callTimeout: number | null, readonly stderr: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string>, readonly homes: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly integration: { readonly id: string } | null, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly settings: ReadonlyArray<{ readonly name: string, readonly title: string, readonly description: string, readonly secret: boolean, readonly required: boolean, readonly isSet: boolean }> } | null, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly platform: boolean, readonly available: boolean }> } | null } | null };
 
 export type CreateMcpServerMutationVariables = Exact<{
   workspace: string;
@@ -531,6 +544,15 @@ export type CreateMcpServerMutationVariables = Exact<{
 
 
 export type CreateMcpServerMutation = { readonly createMcpServer: { readonly id: string } };
+
+export type UpdateMcpServerMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  input: McpServerPatch;
+}>;
+
+
+export type UpdateMcpServerMutation = { readonly updateMcpServer: { readonly id: string, readonly version: number } };
 
 export type SetMcpServerLaunchMutationVariables = Exact<{
   workspace: string;
@@ -1012,11 +1034,15 @@ export const mcpServersQuery: Operation<McpServersQuery, McpServersQueryVariable
 };
 
 export const mcpServerQuery: Operation<McpServerQuery, McpServerQueryVariables> = {
-  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){id mcpServer(id:$id){id name kind enabled version status health restarts lastStartedAt nextRetryAt reason{...Problem}integration{id}stderr sandboxes launch{command args cwd url env{name value}headers{name value}settings{name title description secret required isSet}setBy}skills(first:100){id name}runtimes(first:10){id name}}}}fragment Problem on Reason{code message repair}",
+  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){id mcpServer(id:$id){id name kind enabled version status health restarts lastStartedAt nextRetryAt startTimeout callTimeout reason{...Problem}integration{id}stderr sandboxes homes launch{command args cwd url env{name value}headers{name value}settings{name title description secret required isSet}setBy}skills(first:100){id name}runtimes(first:10){id name platform available}}}}fragment Problem on Reason{code message repair}",
 };
 
 export const createMcpServerMutation: Operation<CreateMcpServerMutation, CreateMcpServerMutationVariables> = {
   text: "mutation CreateMcpServer($workspace:ID!$input:McpServerInput!){createMcpServer(workspace:$workspace input:$input){id}}",
+};
+
+export const updateMcpServerMutation: Operation<UpdateMcpServerMutation, UpdateMcpServerMutationVariables> = {
+  text: "mutation UpdateMcpServer($workspace:ID!$id:ID!$input:McpServerPatch!){updateMcpServer(workspace:$workspace id:$id input:$input){id version}}",
 };
 
 export const setMcpServerLaunchMutation: Operation<SetMcpServerLaunchMutation, SetMcpServerLaunchMutationVariables> = {
