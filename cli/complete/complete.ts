@@ -4,7 +4,16 @@ import { mcpServerCatalogue } from '../../services/contracts/mcp-server-catalogu
 import type { Command, Flag } from './manifest.ts';
 
 /** Objects whose names are completed. */
-export type Noun = 'MCP server' | 'tool' | 'skill' | 'role' | 'key' | 'runtime' | 'workspace' | 'service';
+export type Noun =
+  | 'MCP server'
+  | 'tool'
+  | 'integration'
+  | 'skill'
+  | 'role'
+  | 'key'
+  | 'runtime'
+  | 'workspace'
+  | 'service';
 
 /** What may stand at the cursor. */
 export type Completion =
@@ -165,6 +174,7 @@ const nounsOfTopics: Readonly<Record<string, Noun>> = {
   keys: 'key',
   runtime: 'runtime',
   workspace: 'workspace',
+  integration: 'integration',
 };
 
 /** Their first word is a new name. */

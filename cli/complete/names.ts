@@ -1,5 +1,6 @@
 import { type BackendClient, connectToBackend } from '../../stack/client/backend-client.ts';
 import {
+  completeIntegrationsQuery,
   completeKeysQuery,
   completeMcpServersQuery,
   completeRolesQuery,
@@ -47,6 +48,10 @@ function serviceNames(installation: Installation): readonly string[] {
 async function namesOf(backend: BackendClient, { noun, workspace, begun }: Wanted): Promise<readonly string[]> {
   const asked = { workspace, search: begun === '' ? null : begun };
   const options = { timeoutMs };
+  if (noun === 'integration') {
+    const { workspace: found } = await backend.send(completeIntegrationsQuery, { workspace }, options);
+    return found?.integrations.nodes.flatMap(({ mcpServer }) => mcpServer?.name ?? []) ?? [];
+  }
   const list = async () => {
     if (noun === 'MCP server')
       return (await backend.send(completeMcpServersQuery, asked, options)).workspace?.mcpServers;

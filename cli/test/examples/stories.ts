@@ -22,6 +22,7 @@ const refused = (code: number, because: string) => (typed: string, says: string)
 const asks = refused(2, 'It asks, and a script has nobody to answer.');
 const unknownHost = refused(1, 'The host of an example does not exist.');
 const isRoot = process.geteuid?.() === 0;
+const noIntegration = refused(1, 'The host of the example has never asked for authorization.');
 const notFilledIn = refused(1, 'Nobody has filled in the setting of the example yet.');
 const notRoot = refused(
   isRoot ? 4 : 3,
@@ -158,6 +159,15 @@ const onePlatform: readonly Line[] = [
   line('svc server disable files --workspace Acme', 'Disabled files.'),
   line('svc server enable files', connected),
   line('svc server enable files --workspace Acme', connected),
+
+  line('svc integration list', 'There are no integrations yet.'),
+  line('svc integration list --json', '{"integrations":['),
+  noIntegration('svc integration show crm', 'There is no integration "crm"'),
+  noIntegration('svc integration show crm --workspace Acme', 'There is no integration "crm"'),
+  noIntegration('svc integration connect crm', 'There is no integration "crm"'),
+  noIntegration('svc integration connect crm --workspace Acme', 'There is no integration "crm"'),
+  noIntegration('svc integration disconnect crm', 'There is no integration "crm"'),
+  noIntegration('svc integration disconnect crm --workspace Acme --yes', 'There is no integration "crm"'),
 
   line("svc skill import ./skills/read-documents --tool 'files/*'", '+ skill read-documents'),
   line('svc skill import ./skills/* --dry-run', 'Nothing changes'),

@@ -138,6 +138,10 @@ test('every answer of the command line has its recorded form', async () => {
   await ask('server add needy --require TOKEN', '--', ...foreignServers.everything);
   await ask('server show needy');
   await ask('server remove needy --yes');
+  await ask('integration list');
+  await ask('integration show nothing');
+  await ask('integration connect nothing');
+  await ask('integration disconnect nothing');
   await ask('server import .mcp.json');
   await ask('server import .mcp.json --yes');
   await ask('server remove imported');

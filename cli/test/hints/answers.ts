@@ -1,6 +1,6 @@
 /** Hints that only show something share an installation. */
 export function onlyLooks(command: string): boolean {
-  return /^(?:completion|config|logs|status|tool list|connect --client \S+$|(?:keys|runtime|server|skill|role|user|workspace) (?:list|show|explain|test)\b)/.test(
+  return /^(?:completion|config|logs|status|tool list|connect --client \S+$|(?:integration|keys|runtime|server|skill|role|user|workspace) (?:list|show|explain|test)\b)/.test(
     command,
   );
 }

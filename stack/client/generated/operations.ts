@@ -56,6 +56,17 @@ export type KeyDisclosure =
   | 'skills'
   | 'all';
 
+export type IntegrationState =
+  | 'connected'
+  | 'expired'
+  | 'needs_authorization';
+
+/** own: an admin entered it. dynamic: the platform registered itself. document: the platform’s metadata. */
+export type IntegrationClient =
+  | 'document'
+  | 'dynamic'
+  | 'own';
+
 export type CreateWorkspaceInput = {
   readonly name: string;
   /** For operators. A person owns what the person creates. */
@@ -426,6 +437,25 @@ export type ChangedSettingsQueryVariables = Exact<{
 
 
 export type ChangedSettingsQuery = { readonly workspace: { readonly mcpServer: { readonly changedSettings: ReadonlyArray<string> } | null } | null };
+
+export type IntegrationFragment = { readonly id: string, readonly state: IntegrationState, readonly issuer: string | null, readonly client: IntegrationClient | null, readonly clientId: string | null, readonly scopes: ReadonlyArray<string>, readonly wantedScopes: ReadonlyArray<string>, readonly expiresAt: number | null, readonly refreshedAt: number | null, readonly connectedAt: number | null, readonly redirectUri: string, readonly problem: ProblemFragment | null, readonly mcpServer: { readonly id: string, readonly name: string } | null };
+
+export type IntegrationsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type IntegrationsQuery = { readonly workspace: { readonly integrations: { readonly nodes: ReadonlyArray<IntegrationFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type DisconnectIntegrationMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type DisconnectIntegrationMutation = { readonly disconnectIntegration: { readonly id: string, readonly state: IntegrationState } };
 
 export type SkillFragment = { readonly id: string, readonly name: string, readonly available: boolean, readonly reason: ProblemFragment | null, readonly tools: ReadonlyArray<{ readonly id: string }>, readonly mcpServers: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly roles: ReadonlyArray<{ readonly name: string }> };
 
@@ -854,6 +884,13 @@ export type SkillsAppliedQueryVariables = Exact<{
 
 export type SkillsAppliedQuery = { readonly workspace: { readonly skills: { readonly nodes: ReadonlyArray<{ readonly name: string, readonly reason: ProblemFragment | null }>, readonly pageInfo: { readonly next: string | null } } } | null };
 
+export type CompleteIntegrationsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+}>;
+
+
+export type CompleteIntegrationsQuery = { readonly workspace: { readonly integrations: { readonly nodes: ReadonlyArray<{ readonly mcpServer: { readonly name: string } | null }> } } | null };
+
 export type CompleteMcpServersQueryVariables = Exact<{
   workspace?: string | null | undefined;
   search?: string | null | undefined;
@@ -1010,6 +1047,14 @@ export const skillsOfMcpServerQuery: Operation<SkillsOfMcpServerQuery, SkillsOfM
 
 export const changedSettingsQuery: Operation<ChangedSettingsQuery, ChangedSettingsQueryVariables> = {
   text: "query ChangedSettings($workspace:ID$id:ID$launch:LaunchInput!){workspace(id:$workspace){mcpServer(id:$id){changedSettings(launch:$launch)}}}",
+};
+
+export const integrationsQuery: Operation<IntegrationsQuery, IntegrationsQueryVariables> = {
+  text: "query Integrations($workspace:ID$first:Int$after:String){workspace(id:$workspace){integrations(first:$first after:$after){nodes{...Integration}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment Integration on Integration{id state issuer client clientId scopes wantedScopes expiresAt refreshedAt connectedAt redirectUri problem{...Problem}mcpServer{id name}}",
+};
+
+export const disconnectIntegrationMutation: Operation<DisconnectIntegrationMutation, DisconnectIntegrationMutationVariables> = {
+  text: "mutation DisconnectIntegration($workspace:ID!$id:ID!){disconnectIntegration(workspace:$workspace id:$id){id state}}",
 };
 
 export const skillsQuery: Operation<SkillsQuery, SkillsQueryVariables> = {
@@ -1186,6 +1231,10 @@ export const mcpServersAppliedQuery: Operation<McpServersAppliedQuery, McpServer
 
 export const skillsAppliedQuery: Operation<SkillsAppliedQuery, SkillsAppliedQueryVariables> = {
   text: "query SkillsApplied($workspace:ID$first:Int$after:String){workspace(id:$workspace){skills(first:$first after:$after){nodes{name reason{...Problem}}pageInfo{next}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const completeIntegrationsQuery: Operation<CompleteIntegrationsQuery, CompleteIntegrationsQueryVariables> = {
+  text: "query CompleteIntegrations($workspace:String){workspace(name:$workspace){integrations(first:100){nodes{mcpServer{name}}}}}",
 };
 
 export const completeMcpServersQuery: Operation<CompleteMcpServersQuery, CompleteMcpServersQueryVariables> = {
