@@ -15,6 +15,10 @@ export interface ProtectedMcpServer {
   metadata: Record<string, unknown>;
   /** The status of every answer of the token endpoint; null: its own. */
   tokenStatus: number | null;
+  /** The error of such an answer (RFC 6749 §5.2). */
+  tokenError: string;
+  /** The tokens of the calls of its tool, oldest first. */
+  readonly callTokens: string[];
   /** Seconds. */
   lifetime: number;
   /** Whether the person refuses. */
@@ -46,7 +50,10 @@ export async function startProtectedMcpServer(options: {
   const host = `127.0.0.1:${(resourceServer.address() as AddressInfo).port}`;
   const { redirectUri, registers = true } = options;
   const provider = new Provider(issuer, {
-    clients: [{ client_id: 'own', client_secret: 'own-secret-8c21', redirect_uris: [redirectUri] }],
+    clients: [
+      { client_id: 'own', client_secret: 'own-secret-8c21', redirect_uris: [redirectUri] },
+      { client_id: 'of-another-platform', client_secret: 'its-secret-51bb', redirect_uris: ['https://a.example/cb'] },
+    ],
     cookies: { keys: ['test'] },
     scopes: ['offline_access'],
     features: {
@@ -81,7 +88,9 @@ export async function startProtectedMcpServer(options: {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     asked.push(`${request.method} ${request.url?.split('?')[0]}`);
     if (request.url === '/token' && running.tokenStatus !== null) {
-      return void response.writeHead(running.tokenStatus).end('{"error":"server_error"}');
+      return void response
+        .writeHead(running.tokenStatus, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ error: running.tokenError }));
     }
     if (!request.url?.startsWith('/interaction/')) return void (await handle(request, response));
     const result = running.isRefused ? { error: 'access_denied' } : { login: { accountId: 'ada', remember: false } };
@@ -97,6 +106,7 @@ export async function startProtectedMcpServer(options: {
     for await (const piece of request) body += piece;
     if (body === '') return void response.writeHead(405).end();
     const { id, method } = JSON.parse(body);
+    if (method === 'tools/call') running.callTokens.push(token);
     if (id === undefined) return void response.writeHead(202).end();
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result: mcpResults[method] ?? {} }));
@@ -109,6 +119,8 @@ export async function startProtectedMcpServer(options: {
       asked,
       metadata: {},
       tokenStatus: null,
+      tokenError: 'server_error',
+      callTokens: [],
       lifetime: 600,
       isRefused: false,
     },
