@@ -40,7 +40,7 @@ export function Field({ label, hint, rule, problem, value, onText, isCode = fals
         aria-invalid={shownProblem !== null}
         aria-describedby={describedBy}
         className={classNames(
-          'h-11 w-full rounded-control border bg-surface px-3 text-16 tablet:h-9 tablet:text-14',
+          'h-11 w-full rounded-control border bg-surface px-3 text-16 disabled:bg-sunken disabled:text-quiet tablet:h-9 tablet:text-14',
           isCode && 'font-mono',
           shownProblem === null ? 'border-border-strong' : 'border-bad',
         )}
@@ -67,7 +67,7 @@ export function TextField({ label, hint, rule, problem, value, onText, ...rest }
         aria-invalid={shownProblem !== null}
         aria-describedby={describedBy}
         className={classNames(
-          'w-full rounded-control border bg-surface px-3 py-2 font-mono text-16 tablet:text-13',
+          'w-full rounded-control border bg-surface px-3 py-2 font-mono text-16 disabled:bg-sunken disabled:text-quiet tablet:text-13',
           shownProblem === null ? 'border-border-strong' : 'border-bad',
         )}
       />
@@ -109,7 +109,7 @@ function Labelled({
   readonly children: ReactNode;
 }) {
   return (
-    <div className="grid gap-1">
+    <div className="grid min-w-0 content-start gap-1">
       <label htmlFor={id} className="font-medium text-13">
         {label}
       </label>

@@ -12,7 +12,7 @@ interface SelectFieldProps<Value extends string> {
 export function SelectField<Value extends string>({ label, hint, value, options, onValue }: SelectFieldProps<Value>) {
   const id = useId();
   return (
-    <div className="grid min-w-0 gap-1">
+    <div className="grid min-w-0 content-start gap-1">
       <label htmlFor={id} className="font-medium text-13">
         {label}
       </label>

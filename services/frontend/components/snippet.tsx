@@ -78,7 +78,7 @@ function SnippetText({ text, about, wraps = false }: SnippetTextProps) {
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
         tabIndex={0}
-        className={classNames('overflow-x-auto px-4 py-3 pr-24 text-13', wraps && 'whitespace-pre-wrap break-all')}
+        className={classNames('mr-24 overflow-x-auto py-3 pl-4 text-13', wraps && 'whitespace-pre-wrap break-all')}
       >
         <code>{text}</code>
       </pre>
