@@ -23,6 +23,7 @@ const tasks = {
   check: { entry: '.config/check.ts' },
   operations: { entry: '.config/operations.ts' },
   words: { entry: '.config/words.ts' },
+  pages: { entry: '.config/pages.ts' },
   bench: { entry: 'stack/test/bench/main.ts', built: true, absent: 'there is no bench in this checkout' },
   chaos: { entry: 'stack/test/chaos/main.ts', built: true, absent: 'there is no chaos in this checkout' },
 };

@@ -57,7 +57,8 @@ describe('a task', () => {
       spawnSync(process.execPath, [join(root, '.config/ready.cjs'), ...args], { encoding: 'utf8' });
     expect(ready('constructor')).toMatchObject({
       status: 2,
-      stderr: '"constructor" is not a task. Tasks: start, test, build, check, operations, words, bench, chaos.\n',
+      stderr:
+        '"constructor" is not a task. Tasks: start, test, build, check, operations, words, pages, bench, chaos.\n',
     });
     rmSync(join(root, '.config/check.ts'));
     expect(ready('check')).toMatchObject({ status: 1, stderr: '"check" cannot run: .config/check.ts is missing.\n' });

@@ -38,7 +38,7 @@ export async function bundlePages(root: string, backendUrl = defaultBackendUrl):
   return { files, modules: [...modules, ...importedStyles(root)] };
 }
 
-/** Also the configuration of the development server. */
+/** Also the base of the development server in pages-server.ts. */
 export function pagesConfig(root: string, backendUrl = defaultBackendUrl): InlineConfig {
   const backend = {
     name: 'backend-url',

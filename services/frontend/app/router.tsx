@@ -188,6 +188,15 @@ const appearance = createRoute({
   component: lazyRouteComponent(() => import('../pages/appearance-page.tsx'), 'AppearancePage'),
 });
 
+/** In the development server only: the build leaves it out. */
+const components = import.meta.env.DEV
+  ? createRoute({
+      getParentRoute: () => root,
+      path: '/dev/components',
+      component: lazyRouteComponent(() => import('../pages/components-page.tsx'), 'ComponentsPage'),
+    })
+  : null;
+
 /** What is open in a list: the panel of one entry, or the form that adds one. */
 interface PanelSearch {
   readonly panel?: string | undefined;
@@ -206,6 +215,7 @@ function readKeySearch({ tab, ...panel }: Record<string, unknown>): PanelSearch 
 export const router = createRouter({
   routeTree: root.addChildren([
     ...[start, signIn, invitation, connect, consent, oauthCallback],
+    ...(components === null ? [] : [components]),
     workspace.addChildren([
       ...[home, skills, skill, roles, activity],
       ...[general, members, mcpServers, runtimes, integrations, usage],
