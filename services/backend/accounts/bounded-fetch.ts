@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream';
 import type { CustomFetchOptions } from 'openid-client';
-import { SvcError } from '../../contracts/errors.ts';
+import { readAnswer } from '../http/read-answer.ts';
 
 /** A sign-in page waits for several requests, one after the other. */
 const deadlineMs = 5_000;
@@ -13,21 +14,11 @@ export async function boundedFetch(url: string, options: CustomFetchOptions): Pr
   const content = given instanceof Uint8Array ? Uint8Array.from(given) : (given ?? null);
   const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);
   const response = await fetch(url, { method, headers: sent, body: content, signal, redirect: 'manual' });
-  const body = await readBounded(response, url);
+  const body = await readAnswer(response.body ?? Readable.from([]), {
+    host: new URL(url).host,
+    maxBytes: answerMaxBytes,
+  });
   const { status, statusText, headers } = response;
   const isEmpty = status === 204 || status === 304 || body.length === 0;
-  return new Response(isEmpty ? null : body, { status, statusText, headers });
-}
-
-async function readBounded({ body }: Response, url: string): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of body ?? []) {
-    length += piece.length;
-    if (length > answerMaxBytes) {
-      throw new SvcError('too_large', `The answer of ${new URL(url).host} is larger than ${answerMaxBytes} bytes.`);
-    }
-    pieces.push(piece);
-  }
-  return Uint8Array.from(Buffer.concat(pieces));
+  return new Response(isEmpty ? null : Uint8Array.from(body), { status, statusText, headers });
 }

@@ -4,6 +4,7 @@ import type { CustomFetchOptions } from 'openid-client';
 import { refuseAddress } from '../../kit/addresses/address-refused.ts';
 import type { AddressRule } from '../../kit/addresses/address-rule.ts';
 import { createAllowedLookup, type Resolve } from '../../kit/addresses/allowed-lookup.ts';
+import { readAnswer } from '../http/read-answer.ts';
 
 /** A person waits for several requests, one after the other. */
 const deadlineMs = 5_000;
@@ -39,7 +40,7 @@ export function createGuardedFetch({ rule, resolve }: Reach): GuardedFetch {
       signal: signal === undefined ? late : AbortSignal.any([signal, late]),
     });
     return await new Promise((resolve, reject) => {
-      asking.on('response', (answer) => readAnswer(answer).then(resolve, reject));
+      asking.on('response', (answer) => passAnswer(answer, url.host).then(resolve, reject));
       asking.on('error', reject).end(content);
     });
   };
@@ -60,23 +61,14 @@ export function isWebAddress(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal);
 }
 
-async function readAnswer(answer: http.IncomingMessage): Promise<Response> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const piece of answer) {
-    length += piece.length;
-    if (length > answerMaxBytes) {
-      answer.destroy();
-      throw new Error(`the answer is larger than ${answerMaxBytes} bytes`);
-    }
-    pieces.push(piece);
-  }
+async function passAnswer(answer: http.IncomingMessage, host: string): Promise<Response> {
+  const body = await readAnswer(answer, { host, maxBytes: answerMaxBytes });
   const { statusCode: status = 0, headers } = answer;
   if (status < 200 || status > 599) throw new Error(`the answer has the status ${status}`);
-  const isEmpty = status === 204 || status === 304 || length === 0;
+  const isEmpty = status === 204 || status === 304 || body.length === 0;
   const kept = ['content-type', 'www-authenticate'].flatMap((name) => {
     const value = headers[name];
     return typeof value === 'string' ? [[name, value] as [string, string]] : [];
   });
-  return new Response(isEmpty ? null : Buffer.concat(pieces), { status, headers: kept });
+  return new Response(isEmpty ? null : Uint8Array.from(body), { status, headers: kept });
 }

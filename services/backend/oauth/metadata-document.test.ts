@@ -64,7 +64,7 @@ test('a redirect is not followed', async () => {
 
 test('a document above 5 KB is refused', async () => {
   answer = (_request, response) => response.end(JSON.stringify({ ...document, more: 'x'.repeat(6000) }));
-  await expect(fetchDocument(url, {}, source)).rejects.toThrow('above 5120 bytes');
+  await expect(fetchDocument(url, {}, source)).rejects.toThrow('larger than 5120 bytes');
 });
 
 test('a slow document is given up', async () => {

@@ -1,8 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { type RequestOptions, request } from 'node:https';
 import { refuseAddress } from '../../kit/addresses/address-refused.ts';
 import { type AddressRule, createAddressRule } from '../../kit/addresses/address-rule.ts';
 import { createAllowedLookup, type Resolve } from '../../kit/addresses/allowed-lookup.ts';
 import { resolveByDns } from '../../kit/addresses/resolve-by-dns.ts';
+import { readAnswer } from '../http/read-answer.ts';
 import { clientMetadata } from './client-metadata.ts';
 
 const documentMaxBytes = 5 * 1024;
@@ -51,24 +53,13 @@ interface Answer {
 
 function get(url: URL, options: RequestOptions): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const asking = request(url, options, (answer) => {
-      const pieces: Buffer[] = [];
-      let length = 0;
-      answer.on('data', (piece: Buffer) => {
-        length += piece.length;
-        if (length <= documentMaxBytes) pieces.push(piece);
-        else {
-          reject(new Error(`the document is above ${documentMaxBytes} bytes`));
-          asking.destroy();
-        }
-      });
-      answer.on('error', reject);
-      answer.on('end', () => {
-        const { statusCode = 0, headers } = answer;
-        const body = Buffer.concat(pieces).toString();
-        resolve({ status: statusCode, body, cacheControl: headers['cache-control'] ?? '' });
-      });
-    });
+    const asking = request(url, options, (answer) => passAnswer(answer, url.host).then(resolve, reject));
     asking.on('error', reject).end();
   });
+}
+
+async function passAnswer(answer: IncomingMessage, host: string): Promise<Answer> {
+  const body = String(await readAnswer(answer, { host, maxBytes: documentMaxBytes }));
+  const { statusCode: status = 0, headers } = answer;
+  return { status, body, cacheControl: headers['cache-control'] ?? '' };
 }
