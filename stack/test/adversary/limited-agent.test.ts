@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { decodeJwt, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Browser } from '../../../services/backend/test/browser.ts';
-import { accountPath, graphqlPath } from '../../../services/contracts/token.ts';
+import { accountPath, agentTokenType, graphqlPath } from '../../../services/contracts/token.ts';
 import { OauthClient } from '../../../services/remote-mcp/test/oauth.ts';
 import { isGood, openSession, type RawAnswer, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
 import { type HttpMcpServer, httpMcpServer } from '../../../services/runtime/test/http-mcp-server.ts';
@@ -254,9 +254,9 @@ function forge(token: string, change: object): string {
 }
 
 /** Signed by the platform's own key, as if the platform had made it. */
-async function sign(claims: JWTPayload): Promise<string> {
+async function sign(claims: JWTPayload, typ = 'JWT'): Promise<string> {
   const key = createPrivateKey(readSecret(secretFilesOf(platform.installation).jwtPrivateKey));
-  return await new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ: 'JWT' }).sign(key);
+  return await new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ }).sign(key);
 }
 
 const statusOf = async (key: string) => (await callAs({ key }, { name: 'find_user', arguments: {} })).status;
@@ -317,13 +317,14 @@ describe('a token that may read', () => {
     const claims = decodeJwt(agent);
     const wrong = [
       ...[browserToken, refresh, forge(agent, { aud: 'svc-mcp' }), `${agent}x`, agent.replace(/\.[^.]*$/, '.')],
-      await sign({ ...claims, aud: 'https://other.example/mcp' }),
-      await sign({ ...claims, aud: 'svc-mcp' }),
-      await sign({ ...claims, iss: 'https://other.example' }),
+      await sign({ ...claims, aud: 'https://other.example/mcp' }, agentTokenType),
+      await sign({ ...claims, aud: 'svc-mcp' }, agentTokenType),
+      await sign({ ...claims, iss: 'https://other.example' }, agentTokenType),
       // The type of another token, signed by the platform.
       await sign(claims),
     ];
     for (const [index, token] of wrong.entries()) expect([index, await statusOf(token)]).toEqual([index, 401]);
+    expect(await statusOf(await sign(claims, agentTokenType))).toBe(200);
     expect(await statusOf(agent)).toBe(200);
     const asked = await fetch(addresses().backend + graphqlPath, {
       method: 'POST',
