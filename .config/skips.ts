@@ -29,7 +29,7 @@ export const skips: readonly AllowedSkip[] = [
     isHere: process.env.SVC_TEST_MCP_SERVERS !== undefined,
   },
   {
-    pattern: /stack\/test\/(clients-of-others|sign-in-of-others|conformance)\.test\.ts > /,
+    pattern: /stack\/test\/(clients-of-others|sign-in-of-others|conformance|conformance-of-integrations)\.test\.ts > /,
     reason: 'SVC_TEST_MCP_CLIENTS names a folder that .ci/mcp-clients filled from npm and PyPI; CI fills one.',
     isHere: process.env.SVC_TEST_MCP_CLIENTS !== undefined,
   },

@@ -1,4 +1,5 @@
 import { Browser } from '../../services/backend/test/browser.ts';
+import { graphqlPath } from '../../services/contracts/token.ts';
 import { createSignInLinkMutation } from '../client/generated/operations.ts';
 import type { Platform } from './platform.ts';
 
@@ -21,6 +22,17 @@ export class Person {
     const { status, text } = await browser.post('/account/link', { token });
     if (status !== 200) throw new Error(`the sign-in answered ${status}: ${text}`);
     return new Person(browser, await platform.workspace());
+  }
+
+  /** Sends a request as the pages do. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  async graphql(query: string, variables: object = {}): Promise<any> {
+    const { body } = await this.#browser.post(graphqlPath, {
+      query,
+      variables: { workspace: this.#workspace, ...variables },
+    });
+    if (body.errors !== undefined) throw new Error(JSON.stringify(body.errors));
+    return body.data;
   }
 
   /** Opens the address to which an agent sends its person. Returns what the page of the consent shows. */
