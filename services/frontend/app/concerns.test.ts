@@ -10,6 +10,7 @@ const key = { id: 'key_1', name: 'laptop', client: null, state: 'valid', expires
 const base: Attention = {
   id: 'wsp_1',
   mcpServers: { nodes: [], pageInfo: { next: null } },
+  integrations: { nodes: [] },
   runtimes: { nodes: [] },
   ownKeys: [],
 };
@@ -38,6 +39,16 @@ test('an MCP server that fails leads to its panel, and for one without authoriza
   expect(told(ofServer(waiting))).toMatchObject([
     { action: 'Connect', panel: 'itg_1', place: '/w/$workspace/settings/integrations' },
   ]);
+});
+
+test('an expired integration is a concern, once', () => {
+  const expired = { id: 'itg_1', state: 'expired', problem: null, mcpServer: { id: 'srv_1', name: 'crm' } } as const;
+  const connected = { ...expired, id: 'itg_2', state: 'connected' } as const;
+  const integrations = { nodes: [expired, connected] };
+  expect(told({ integrations })).toMatchObject([
+    { id: 'itg_1', action: 'Reconnect', place: '/w/$workspace/settings/integrations', panel: 'itg_1' },
+  ]);
+  expect(told({ ...ofServer({}), integrations }).map(({ id }) => id)).toEqual(['srv_1']);
 });
 
 test('what only admins can mend is not a concern of the person, and comes behind those that are', () => {

@@ -33,9 +33,15 @@ interface Reader {
 const soonMs = 7 * 24 * 60 * 60 * 1000;
 
 /** Those that the person may mend come first. */
-export function concernsOf({ mcpServers, runtimes, ownKeys }: Attention, { mayConfigure, now }: Reader): Concern[] {
+export function concernsOf(answer: Attention, { mayConfigure, now }: Reader): Concern[] {
+  const { mcpServers, integrations, runtimes, ownKeys } = answer;
+  const failing = new Set(mcpServers.nodes.map(({ id }) => id));
   const concerns = [
     ...mcpServers.nodes.map((server) => ofServer(server, mayConfigure)),
+    // An MCP server that fails for it says so itself.
+    ...integrations.nodes
+      .filter(({ state, mcpServer }) => state === 'expired' && mcpServer !== null && !failing.has(mcpServer.id))
+      .map((integration) => ofIntegration(integration, mayConfigure)),
     ...runtimes.nodes.filter(({ available }) => !available).map((runtime) => ofRuntime(runtime, mayConfigure)),
     ...ofKeys(ownKeys, now),
   ];
@@ -58,6 +64,17 @@ function ofServer(
     return { ...found, place, panel: integration.id, action: isMine ? 'Connect' : 'Show' };
   }
   return { ...found, place: '/w/$workspace/settings/mcp-servers', panel: id, action: isMine ? 'Repair' : 'Show' };
+}
+
+function ofIntegration(
+  { id, mcpServer, problem }: Attention['integrations']['nodes'][number],
+  isMine: boolean,
+): Concern {
+  return {
+    ...{ id, tone: 'bad', title: `The integration of ${mcpServer?.name ?? id} is expired`, isMine, panel: id },
+    reason: problem?.message ?? 'Its MCP server is refused until somebody connects it again.',
+    ...{ place: '/w/$workspace/settings/integrations', action: isMine ? 'Reconnect' : 'Show' },
+  };
 }
 
 function ofRuntime({ id, name }: Attention['runtimes']['nodes'][number], isMine: boolean): Concern {
