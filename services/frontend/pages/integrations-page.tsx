@@ -19,6 +19,9 @@ const from = '/w/$workspace/settings/integrations';
 const idOf = ({ id }: Row) => id;
 const order: readonly Row['state'][] = ['expired', 'needs_authorization', 'connected'];
 
+/** On a phone, nothing says the same. */
+const none = <span className="hidden text-quiet tablet:inline">–</span>;
+
 const columns: readonly Column<Row>[] = [
   {
     title: 'MCP server',
@@ -34,13 +37,16 @@ const columns: readonly Column<Row>[] = [
   },
   {
     title: 'Provider',
-    cell: ({ issuer }) => <span className="text-quiet">{issuer === null ? '–' : hostOf(issuer)}</span>,
+    cell: ({ issuer }) => (issuer === null ? none : <span className="text-quiet">{hostOf(issuer)}</span>),
     sortBy: ({ issuer }) => issuer ?? '',
   },
-  { title: 'Scopes', cell: ({ scopes }) => <span className="text-quiet">{scopes.join(' ') || '–'}</span> },
+  {
+    title: 'Scopes',
+    cell: ({ scopes }) => (scopes.length === 0 ? none : <span className="text-quiet">{scopes.join(' ')}</span>),
+  },
   {
     title: 'Token ends',
-    cell: ({ expiresAt }) => <Moment at={expiresAt} otherwise="–" />,
+    cell: ({ expiresAt }) => (expiresAt === null ? none : <Moment at={expiresAt} otherwise="–" />),
     sortBy: ({ expiresAt }) => expiresAt ?? 0,
   },
 ];

@@ -155,7 +155,7 @@ function SettingList({
     <fieldset className="grid gap-2">
       <legend className="mb-1 font-medium text-13">{title}</legend>
       {settings.map(({ key, name, value, isSecret, isStored }) => (
-        <div key={key} className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-2">
+        <div key={key} className="grid grid-cols-[minmax(0,1fr)_auto] items-end gap-2 tablet:items-center">
           <div className="grid min-w-0 gap-2 tablet:grid-cols-2">
             {isStored ? (
               <code className="self-center break-all text-13">{name}</code>

@@ -146,7 +146,9 @@ function NoServers({ filter, action }: { readonly filter: string; readonly actio
 }
 
 function Restarts({ count }: { readonly count: number }) {
-  return <span className="text-quiet">{count === 0 ? '–' : `${count} ${count === 1 ? 'restart' : 'restarts'}`}</span>;
+  // On a phone, nothing says the same as a dash.
+  if (count === 0) return <span className="hidden text-quiet tablet:inline">–</span>;
+  return <span className="text-quiet">{`${count} ${count === 1 ? 'restart' : 'restarts'}`}</span>;
 }
 
 /** Why an MCP server does not work, what repairs it, and when it is tried again. */
