@@ -53,9 +53,10 @@ function readChild(command: string, input: LaunchInput, problems: LaunchProblem[
   if (cwd !== null && !cwd.startsWith('/')) {
     problems.push({ path: ['cwd'], message: `"cwd" is "${cwd.slice(0, 200)}": it must be an absolute path` });
   }
-  // No system call takes a zero byte inside a path, an argument or a variable.
-  for (const [name, text] of Object.entries({ command, cwd: cwd ?? '', args: args.join('') })) {
+  // No system call takes a zero byte inside a path, an argument or a variable, and no UTF-8 holds half a character.
+  for (const [name, text] of Object.entries({ command, cwd: cwd ?? '', args: args.join(' ') })) {
     if (text.includes('\0')) problems.push({ path: [name], message: `"${name}" must not hold a zero byte` });
+    if (!text.isWellFormed()) problems.push({ path: [name], message: `"${name}" must not hold half a character` });
   }
   problems.push(...findDeclaredProblems('env', input.settings ?? []));
   return { kind: 'child', command: command.trim(), args, cwd, env: readSettings('env', input.env ?? [], problems) };

@@ -19,7 +19,8 @@ export const settingRules: { readonly [Field in SettingsField]: SettingRules } =
   env: {
     isName: (name) => /^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(name),
     rule: 'letters, digits and _, not starting with a digit',
-    isValue: (value) => !value.includes('\0'),
+    // Half a character has no form in UTF-8, and would be stored as another one.
+    isValue: (value) => !value.includes('\0') && value.isWellFormed(),
     keyOf: (name) => name,
   },
   headers: {
@@ -42,6 +43,8 @@ export function settingKey(field: SettingsField, name: string): string {
 export function problemOfSettingName(field: SettingsField, name: string): string | null {
   const { isName, rule } = settingRules[field];
   if (!isName(name)) return `"${name.slice(0, 80)}" in "${field}" is not a valid name: it must be ${rule}`;
+  // Objects lose a member of this name on their way.
+  if (name === '__proto__') return `"${name}" in "${field}" is reserved: choose another name`;
   if (field === 'env' || !isTransportHeader(name)) return null;
   return `"${name}" in "headers" belongs to the connection: the runtime sets it, so leave it out`;
 }
