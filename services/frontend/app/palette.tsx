@@ -84,10 +84,12 @@ function Line({ entry, onChoose }: { readonly entry: PaletteEntry; readonly onCh
       className="flex h-11 cursor-pointer items-center gap-3 rounded-control px-3 text-13 data-[selected=true]:bg-hover tablet:h-9"
     >
       <Icon name={icon} className="text-quiet" />
-      <span className="min-w-0 truncate">{title}</span>
+      <span title={title} className="min-w-0 truncate">
+        {title}
+      </span>
       {detail !== undefined && <span className="ml-auto max-w-1/2 shrink-0 truncate text-quiet">{detail}</span>}
       {isCurrent === true && <Icon name="check" className="ml-auto text-quiet" />}
-      {keys !== undefined && <kbd className="ml-auto text-12 text-quiet">{keys}</kbd>}
+      {keys !== undefined && <kbd className="ml-auto hidden text-12 text-quiet tablet:inline">{keys}</kbd>}
     </Command.Item>
   );
 }

@@ -151,6 +151,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                         key={column.title}
                         role="gridcell"
                         tabIndex={-1}
+                        title={fullText(column, row)}
                         className={classNames(
                           'min-w-0 truncate text-13 max-tablet:empty:hidden',
                           column.isTitle && 'w-full font-medium text-14 tablet:w-auto',
@@ -171,6 +172,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       </div>
     </div>
   );
+}
+
+/** A long name is cut in its column. The whole one appears on hover. */
+function fullText<Row>({ cell, isTitle }: Column<Row>, row: Row): string | undefined {
+  const content = isTitle === true ? cell(row) : null;
+  return typeof content === 'string' ? content : undefined;
 }
 
 interface Sort {
@@ -247,6 +254,8 @@ function compare(a: string | number, b: string | number): number {
 }
 
 function gridTemplate<Row>(columns: readonly Column<Row>[]): string {
-  const shares = { narrow: 2, wide: 5, normal: 3 };
-  return columns.map(({ share }) => `minmax(0, ${shares[share ?? 'normal']}fr)`).join(' ');
+  const shares = { narrow: 2, normal: 3, title: 4, wide: 5 };
+  return columns
+    .map(({ share, isTitle }) => `minmax(0, ${shares[share ?? (isTitle === true ? 'title' : 'normal')]}fr)`)
+    .join(' ');
 }

@@ -6,9 +6,9 @@ import { Icon } from './icon.tsx';
 /** A failure: what failed, what to do, and the id to give to the operator. */
 export function ErrorState({ error, onRetry }: { readonly error: ShownError; readonly onRetry?: () => void }) {
   return (
-    <div role="alert" className="flex gap-3 rounded-control border border-border bg-bad-soft px-4 py-3">
+    <div role="alert" className="flex flex-wrap gap-3 rounded-control border border-border bg-bad-soft px-4 py-3">
       <Icon name="warning" className="mt-1 text-bad" />
-      <div className="grid min-w-0 flex-1 gap-1">
+      <div className="grid min-w-0 flex-1 basis-60 content-start gap-1">
         <p className="break-words font-medium">{error.message}</p>
         {error.hint !== null && <p className="break-words text-13">{error.hint}</p>}
         {error.requestId !== null && (
@@ -18,7 +18,11 @@ export function ErrorState({ error, onRetry }: { readonly error: ShownError; rea
           </p>
         )}
       </div>
-      {onRetry !== undefined && <Button onClick={onRetry}>Try again</Button>}
+      {onRetry !== undefined && (
+        <Button onClick={onRetry} className="max-tablet:ml-7">
+          Try again
+        </Button>
+      )}
     </div>
   );
 }
