@@ -211,6 +211,7 @@ test('topics answer in the singular and the plural', async () => {
     ['servers', 'server'],
     ['skills', 'skill'],
     ['roles', 'role'],
+    ['integrations', 'integration'],
   ]) {
     const run = await svc(one ?? '', 'list', '--help');
     expect(run.stdout, `${one} for ${other}`).toContain('USAGE');

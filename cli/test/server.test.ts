@@ -77,7 +77,7 @@ describe('svc server add', () => {
     [['--require', 'a b', '--url', 'http://x/'], '--require takes the name of a header', /flag: --header NAME/],
     [['--from', 'file'], 'The catalogue has no "file". Did you mean "files"?', /^$/],
     [['--from', 'x'], 'The catalogue has no "x". Known here: everything, fetch, files, git,', /^$/],
-    [['--from', 'files', '--', 'x'], 'Give one of --from, --url and a command', /^$/],
+    [['--from', 'files', '--', 'x'], 'Give either --from or a command after --, not both.', /^$/],
     [['--from', 'files'], '"files" needs a value of "folder"', /full path.*--from files --fill folder=VALUE$/],
     [['--from', 'files', '--fill', 'place=x'], '"files" has no blank "place"', /^It has: folder\.$/],
     [['--from', 'files', '--fill', 'folder'], '--fill takes NAME=VALUE, such as folder=VALUE', /^$/],

@@ -167,9 +167,13 @@ interface GivenLaunch {
 
 /** Refuses words that do not fit together. Returns the name of the MCP server. */
 function checkLaunch({ name, command, cwd, url, entry, settings }: GivenLaunch): string {
-  const ways = [entry, url, command].filter((way) => way != null);
+  const ways = [
+    ...(entry === null ? [] : ['--from']),
+    ...(url === undefined ? [] : ['--url']),
+    ...(command === undefined ? [] : ['a command after --']),
+  ];
   if (ways.length > 1) {
-    throw new SvcError('invalid_input', 'Give one of --from, --url and a command after --, not several.');
+    throw new SvcError('invalid_input', `Give either ${ways[0]} or ${ways[1]}, not both.`);
   }
   if (name === undefined) {
     throw new SvcError('invalid_input', 'NAME is missing.', { hint: `Usage: svc ${ServerAdd.usage}` });
@@ -180,9 +184,13 @@ function checkLaunch({ name, command, cwd, url, entry, settings }: GivenLaunch):
     });
   }
   if (ways.length === 0) {
-    throw new SvcError('invalid_input', 'An MCP server needs a command after --, --url or --from.', {
-      hint: 'Such as: svc server add files -- npx -y @modelcontextprotocol/server-filesystem ./docs',
-    });
+    throw new SvcError(
+      'invalid_input',
+      'An MCP server needs a command after -- or --url, or --from for a well-known one.',
+      {
+        hint: 'Such as: svc server add files -- npx -y @modelcontextprotocol/server-filesystem ./docs',
+      },
+    );
   }
   const isUrl = url !== undefined || entry?.launch.kind === 'url';
   if (isUrl && (settings.env.length > 0 || cwd !== undefined)) {

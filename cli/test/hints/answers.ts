@@ -98,6 +98,7 @@ const embedded: Answer = { code: 2, says: 'Runtimes on other machines need NATS.
 /** Hints that are answered by a refusal in this installation, which has one process and nobody who answers. */
 export const answers: Readonly<Record<string, Answer>> = {
   'down --id x': { code: 2, says: 'is not the id of an installation.' },
+  'integration connect x': { code: 1, says: 'There is no integration "x".' },
   move: incomplete,
   'move --confirm': nothingWaits,
   'move --to distributed': asks,
