@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { AddressBlock } from '../../contracts/address-block.ts';
+import type { AccountAnswers } from '../../contracts/browser-answers.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { accountPath } from '../../contracts/token.ts';
 import { Budget } from '../../kit/budget.ts';
@@ -57,24 +58,24 @@ export interface AccountRequest<Body> {
   readonly reply: FastifyReply;
 }
 
-type Answer<Body> = (request: AccountRequest<Body>) => Promise<object | null>;
+type Answer<Body, Given> = (request: AccountRequest<Body>) => Promise<Given>;
 
 /** `POST /account/PATH`. */
-export function addAccountRoute<Body>(
+export function addAccountRoute<Path extends keyof AccountAnswers, Body>(
   account: AccountRoutes,
-  path: string,
+  path: Path,
   shape: z.ZodType<Body>,
-  answer: Answer<Body>,
+  answer: Answer<Body, AccountAnswers[Path]>,
 ): void {
   addBrowserRoute(account, `${accountPath}/${path}`, shape, answer);
 }
 
 /** The body of the POST is checked by `shape`; an answer of null has the status 204. */
-export function addBrowserRoute<Body>(
+export function addBrowserRoute<Body, Given extends object | null>(
   { routes, memory, trustedProxies }: AccountRoutes,
   path: string,
   shape: z.ZodType<Body>,
-  answer: Answer<Body>,
+  answer: Answer<Body, Given>,
 ): void {
   routes.post(path, async (request, reply) => {
     const network = networkOf(clientAddress(request.raw, trustedProxies));

@@ -1,3 +1,4 @@
+import type { SignInWays } from '../../contracts/browser-answers.ts';
 import { findId } from '../../contracts/ids.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
 import type { WithGraph } from '../graph/graph.ts';
@@ -5,15 +6,6 @@ import { passkeysOf } from './passkeys.ts';
 import type { WithProvider } from './provider.ts';
 import { findRelyingParty, type WithPageAddress } from './relying-party.ts';
 import { hasPassword } from './set-password.ts';
-
-/** The ways in that the sign-in page offers. They are those of the platform, and tell nothing about a person. */
-export interface SignInWays {
-  readonly password: boolean;
-  readonly passkeys: boolean;
-  /** Whether mail is sent. Otherwise an operator makes the link for a person without a password. */
-  readonly mail: boolean;
-  readonly provider: { readonly name: string } | null;
-}
 
 export function waysToSignIn(
   backend: WithConfig<'EMAIL_PROVIDER' | 'SIGN_IN_PASSWORDS'> & WithPageAddress & WithProvider,

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SignedIn } from '../../contracts/browser-answers.ts';
 import type { WithBus, WithConfig } from '../bus/with-bus.ts';
 import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
@@ -12,11 +13,6 @@ export type SignInNeeds = WithGraph & WithBus & WithSecrets & WithConfig & { rea
 export interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-}
-
-/** The answer to a sign-in, besides its cookies. */
-export interface SignedIn {
-  readonly user: { readonly id: string; readonly email: string; readonly name: string };
 }
 
 export interface Proof {

@@ -1,11 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type Provider from 'oidc-provider';
 import { z } from 'zod';
+import type { AgentRequest, InteractionAnswers } from '../../contracts/browser-answers.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { shownLine } from '../../contracts/shown-text.ts';
 import { type AgentScope, agentScopes, connectPath, readScope } from '../../contracts/token.ts';
-import { addBrowserRoute, createAccountRoutes } from '../accounts/account-route.ts';
+import {
+  type AccountRequest,
+  type AccountRoutes,
+  addBrowserRoute,
+  createAccountRoutes,
+} from '../accounts/account-route.ts';
 import { findSignedIn } from '../accounts/signed-in-person.ts';
 import { parseRoles, rolesPerKeyMax } from '../keys/key-fields.ts';
 import { getAccess } from '../members/access.ts';
@@ -36,19 +42,19 @@ interface InteractionNeeds {
 export function addInteractions(app: FastifyInstance, { backend, provider, origins }: InteractionNeeds): void {
   const { TRUSTED_PROXIES: trustedProxies = [] } = backend.config;
   createAccountRoutes(app, { origins, trustedProxies }, (account) => {
-    addBrowserRoute(account, path, z.object({}), async ({ request }) => {
+    addInteraction(account, '', z.object({}), async ({ request }) => {
       const principal = await requirePerson(backend, request);
       const interaction = await getInteraction(backend, provider, request);
       return await describeInteraction(backend, provider, { principal, interaction });
     });
 
-    addBrowserRoute(account, `${path}/roles`, ofWorkspace, async ({ request, body }) => {
+    addInteraction(account, 'roles', ofWorkspace, async ({ request, body }) => {
       const principal = await requirePerson(backend, request);
       await getInteraction(backend, provider, request);
       return await offeredRoles(backend, principal, parseId('workspace', body.workspace));
     });
 
-    addBrowserRoute(account, `${path}/consent`, consent, async ({ request, body }) => {
+    addInteraction(account, 'consent', consent, async ({ request, body }) => {
       const principal = await requirePerson(backend, request);
       const interaction = await getInteraction(backend, provider, request);
       const client = await clientOf(provider, interaction);
@@ -80,7 +86,7 @@ export function addInteractions(app: FastifyInstance, { backend, provider, origi
       return { redirect: interaction.returnTo };
     });
 
-    addBrowserRoute(account, `${path}/refuse`, z.object({}), async ({ request }) => {
+    addInteraction(account, 'refuse', z.object({}), async ({ request }) => {
       await requirePerson(backend, request);
       const interaction = await getInteraction(backend, provider, request);
       interaction.result = { error: 'access_denied', error_description: 'The person refused.' };
@@ -88,6 +94,15 @@ export function addInteractions(app: FastifyInstance, { backend, provider, origi
       return { redirect: interaction.returnTo };
     });
   });
+}
+
+function addInteraction<Path extends keyof InteractionAnswers, Body>(
+  account: AccountRoutes,
+  name: Path,
+  shape: z.ZodType<Body>,
+  answer: (request: AccountRequest<Body>) => Promise<InteractionAnswers[Path]>,
+): void {
+  addBrowserRoute(account, name === '' ? path : `${path}/${name}`, shape, answer);
 }
 
 type Interaction = InstanceType<Provider['Interaction']>;
@@ -135,7 +150,7 @@ async function describeInteraction(
   backend: OauthNeeds,
   provider: Provider,
   { principal, interaction }: { readonly principal: UserPrincipal; readonly interaction: Interaction },
-): Promise<object> {
+): Promise<AgentRequest> {
   const { id: _id, ...client } = await clientOf(provider, interaction);
   const redirect = new URL(String(interaction.params.redirect_uri));
   const { memberships } = await selectMemberships(backend, principal, { limit: workspacesMax });
@@ -148,7 +163,11 @@ async function describeInteraction(
 }
 
 /** Of the chosen workspace alone: all roles of all workspaces would be a large answer. */
-async function offeredRoles(backend: OauthNeeds, principal: UserPrincipal, workspace: WorkspaceId): Promise<object> {
+async function offeredRoles(
+  backend: OauthNeeds,
+  principal: UserPrincipal,
+  workspace: WorkspaceId,
+): Promise<InteractionAnswers['roles']> {
   await getAccess(backend.graph, { principal, workspace, right: 'read' });
   const page = { type: 'role', anchor: workspace, orderBy: 'name', limit: rolesPerKeyMax } as const;
   const { nodes } = await backend.graph.select(page);

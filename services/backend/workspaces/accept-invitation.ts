@@ -25,7 +25,8 @@ export function addInvitationRoutes(account: AccountRoutes, backend: AcceptNeeds
   addAccountRoute(account, 'invitation', shown, async ({ body }) => {
     const { invitation, workspace } = await findInvitation(backend, backend.graph, body.token);
     const user = await backend.graph.findBy('user', { email: invitation.email }, null);
-    return { workspace: workspace.name, email: invitation.email, role: invitation.role, hasAccount: hasAccount(user) };
+    const { email, role } = invitation;
+    return { workspace: workspace.name, email, role: parseMemberRole(role), hasAccount: hasAccount(user) };
   });
 
   addAccountRoute(account, 'invitation/accept', accepted, async ({ body, ...exchange }) => {

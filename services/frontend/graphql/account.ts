@@ -1,3 +1,4 @@
+import type { AccountAnswers } from '../../contracts/browser-answers.ts';
 import { accountPath } from '../../contracts/token.ts';
 import { backendUrl } from '../app/environment.ts';
 import { readHttpError, ShownError, unreachable } from './shown-error.ts';
@@ -5,8 +6,12 @@ import { readHttpError, ShownError, unreachable } from './shown-error.ts';
 const accountTimeoutMs = 15_000;
 
 /** `POST /account/PATH`: its answer, null for 204. Throws a ShownError. */
-export function postAccount(path: string, body: object): Promise<unknown> {
-  return post(`${accountPath}/${path}`, body);
+export async function postAccount<Path extends keyof AccountAnswers>(
+  path: Path,
+  body: object,
+): Promise<AccountAnswers[Path]> {
+  // The backend answers by the same list.
+  return (await post(`${accountPath}/${path}`, body)) as AccountAnswers[Path];
 }
 
 /** As `postAccount`, at any path, for a person who is signed in. A token that has expired is refreshed once. */

@@ -1,19 +1,13 @@
 import { useParams } from '@tanstack/react-router';
 import { useEffect, useId, useState } from 'react';
+import type { AgentRequest, OfferedRole, OfferedWorkspace } from '../../contracts/browser-answers.ts';
 import { type AgentScope, readScope, toolsScope } from '../../contracts/token.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorLine, ErrorState } from '../components/error-state.tsx';
 import { RadioGroup } from '../components/radio-group.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { useAction } from '../components/use-action.ts';
-import {
-  type AgentRequest,
-  answerAgent,
-  type OfferedRole,
-  type OfferedWorkspace,
-  readAgentRequest,
-  readOfferedRoles,
-} from '../graphql/agent-request.ts';
+import { answerAgent, readAgentRequest, readOfferedRoles } from '../graphql/agent-request.ts';
 import { ShownError } from '../graphql/shown-error.ts';
 import { Question } from './question.tsx';
 

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
+import type { ShownInvitation } from '../../contracts/browser-answers.ts';
 import { parsePersonName } from '../../contracts/names.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorLine, ErrorState } from '../components/error-state.tsx';
@@ -12,13 +13,6 @@ import { enter } from './enter.ts';
 import { Question } from './question.tsx';
 import { useLinkToken } from './use-link-token.ts';
 
-interface Invitation {
-  readonly workspace: string;
-  readonly email: string;
-  readonly role: string;
-  readonly hasAccount: boolean;
-}
-
 /** A person who was invited joins a workspace. */
 export function InvitationPage() {
   const token = useLinkToken() ?? '';
@@ -26,12 +20,11 @@ export function InvitationPage() {
 }
 
 function Invited({ token }: { readonly token: string }) {
-  const [invitation, setInvitation] = useState<Invitation | null>(null);
+  const [invitation, setInvitation] = useState<ShownInvitation | null>(null);
   const [error, setError] = useState<ShownError | null>(null);
   useEffect(() => {
     postAccount('invitation', { token }).then(
-      // The backend answers in this shape.
-      (answer) => setInvitation(answer as Invitation),
+      setInvitation,
       (thrown: unknown) => thrown instanceof ShownError && setError(thrown),
     );
   }, [token]);
@@ -52,7 +45,7 @@ function Invited({ token }: { readonly token: string }) {
   return <Join token={token} invitation={invitation} />;
 }
 
-function Join({ token, invitation }: { readonly token: string; readonly invitation: Invitation }) {
+function Join({ token, invitation }: { readonly token: string; readonly invitation: ShownInvitation }) {
   const { workspace, email, role, hasAccount } = invitation;
   const [name, setName] = useState('');
   const isReady = hasAccount || problemOf(parsePersonName, name) === null;

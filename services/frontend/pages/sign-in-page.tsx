@@ -1,5 +1,6 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
+import type { SignInWays } from '../../contracts/browser-answers.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorLine, ErrorState } from '../components/error-state.tsx';
 import { Field } from '../components/field.tsx';
@@ -8,7 +9,7 @@ import { Snippet } from '../components/snippet.tsx';
 import { useAction } from '../components/use-action.ts';
 import { postAccount } from '../graphql/account.ts';
 import { ShownError } from '../graphql/shown-error.ts';
-import { providerUrl, readWays, signInWithPasskey, type Ways } from '../graphql/ways.ts';
+import { providerUrl, readWays, signInWithPasskey } from '../graphql/ways.ts';
 import { enter } from './enter.ts';
 import { Question } from './question.tsx';
 import { refusedByProvider } from './refused-by-provider.ts';
@@ -75,7 +76,7 @@ function ReplacePerson({ question, token, back }: ReplacePersonProps) {
 }
 
 function WaysToSignIn({ back }: { readonly back: string | undefined }) {
-  const [ways, setWays] = useState<Ways | null>(null);
+  const [ways, setWays] = useState<SignInWays | null>(null);
   const [error, setError] = useState<ShownError | null>(null);
   const [attempt, setAttempt] = useState(0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt asks again
@@ -104,7 +105,7 @@ function WaysToSignIn({ back }: { readonly back: string | undefined }) {
           {ways.provider !== null && (
             <Button
               onClick={() => window.location.assign(providerUrl(back))}
-            >{`Continue with ${ways.provider}`}</Button>
+            >{`Continue with ${ways.provider.name}`}</Button>
           )}
         </div>
       )}
