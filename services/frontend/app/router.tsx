@@ -14,7 +14,7 @@ const start = createRoute({ getParentRoute: () => root, path: '/', component: St
 const connect = createRoute({
   getParentRoute: () => root,
   path: '/connect',
-  component: lazyRouteComponent(() => import('../pages/connect-page.tsx'), 'ConnectPage'),
+  component: lazyRouteComponent(() => import('../pages/consent/connect-page.tsx'), 'ConnectPage'),
 });
 
 const signIn = createRoute({
@@ -24,7 +24,7 @@ const signIn = createRoute({
     ...(typeof back === 'string' && { back }),
     ...(findProviderRefusal(refused) !== undefined && { refused: findProviderRefusal(refused) }),
   }),
-  component: lazyRouteComponent(() => import('../pages/sign-in-page.tsx'), 'SignInPage'),
+  component: lazyRouteComponent(() => import('../pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 });
 
 interface SignInSearch {
@@ -37,20 +37,20 @@ interface SignInSearch {
 const consent = createRoute({
   getParentRoute: () => root,
   path: '/connect/$request',
-  component: lazyRouteComponent(() => import('../pages/consent-page.tsx'), 'ConsentPage'),
+  component: lazyRouteComponent(() => import('../pages/consent/consent-page.tsx'), 'ConsentPage'),
 });
 
 /** An authorization server sends the browser back to here. */
 const oauthCallback = createRoute({
   getParentRoute: () => root,
   path: oauthCallbackPath,
-  component: lazyRouteComponent(() => import('../pages/oauth-callback-page.tsx'), 'OauthCallbackPage'),
+  component: lazyRouteComponent(() => import('../pages/consent/oauth-callback-page.tsx'), 'OauthCallbackPage'),
 });
 
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
-  component: lazyRouteComponent(() => import('../pages/invitation-page.tsx'), 'InvitationPage'),
+  component: lazyRouteComponent(() => import('../pages/sign-in/invitation-page.tsx'), 'InvitationPage'),
 });
 
 const workspace = createRoute({ getParentRoute: () => root, path: '/w/$workspace', component: Frame });
@@ -58,21 +58,21 @@ const workspace = createRoute({ getParentRoute: () => root, path: '/w/$workspace
 const home = createRoute({
   getParentRoute: () => workspace,
   path: '/',
-  component: lazyRouteComponent(() => import('../pages/home-page.tsx'), 'HomePage'),
+  component: lazyRouteComponent(() => import('../pages/home/home-page.tsx'), 'HomePage'),
 });
 
 const skills = createRoute({
   getParentRoute: () => workspace,
   path: '/skills',
   validateSearch: readSkillsSearch,
-  component: lazyRouteComponent(() => import('../pages/skills-page.tsx'), 'SkillsPage'),
+  component: lazyRouteComponent(() => import('../pages/skills/skills-page.tsx'), 'SkillsPage'),
 });
 
 const skill = createRoute({
   getParentRoute: () => workspace,
   path: '/skills/$skill',
   validateSearch: readSkillSearch,
-  component: lazyRouteComponent(() => import('../pages/skill-page.tsx'), 'SkillPage'),
+  component: lazyRouteComponent(() => import('../pages/skills/skill-page.tsx'), 'SkillPage'),
 });
 
 const roles = createRoute({
@@ -83,7 +83,7 @@ const roles = createRoute({
     ...(skills !== undefined && skills !== '' && { skills: String(skills).slice(0, 100) }),
     ...(roles !== undefined && roles !== '' && { roles: String(roles).slice(0, 100) }),
   }),
-  component: lazyRouteComponent(() => import('../pages/roles-page.tsx'), 'RolesPage'),
+  component: lazyRouteComponent(() => import('../pages/roles/roles-page.tsx'), 'RolesPage'),
 });
 
 interface RolesSearch extends PanelSearch {
@@ -97,14 +97,14 @@ const general = createRoute({
   path: '/settings/general',
   validateSearch: ({ create }: Record<string, unknown>): { create?: boolean | undefined } =>
     create === true ? { create } : {},
-  component: lazyRouteComponent(() => import('../pages/general-page.tsx'), 'GeneralPage'),
+  component: lazyRouteComponent(() => import('../pages/workspace/general-page.tsx'), 'GeneralPage'),
 });
 
 const members = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/members',
   validateSearch: readPanelSearch,
-  component: lazyRouteComponent(() => import('../pages/members-page.tsx'), 'MembersPage'),
+  component: lazyRouteComponent(() => import('../pages/members/members-page.tsx'), 'MembersPage'),
 });
 
 const activity = createRoute({
@@ -112,7 +112,7 @@ const activity = createRoute({
   path: '/activity',
   validateSearch: ({ filter }: Record<string, unknown>): { filter?: string | undefined } =>
     filter === undefined || filter === '' ? {} : { filter: String(filter).slice(0, 100) },
-  component: lazyRouteComponent(() => import('../pages/activity-page.tsx'), 'ActivityPage'),
+  component: lazyRouteComponent(() => import('../pages/activity/activity-page.tsx'), 'ActivityPage'),
 });
 
 const mcpServers = createRoute({
@@ -123,7 +123,7 @@ const mcpServers = createRoute({
     ...(tab !== undefined && tab !== '' && { tab: String(tab).slice(0, 100) }),
     ...(filter !== undefined && filter !== '' && { filter: String(filter).slice(0, 100) }),
   }),
-  component: lazyRouteComponent(() => import('../pages/mcp-servers-page.tsx'), 'McpServersPage'),
+  component: lazyRouteComponent(() => import('../pages/mcp-servers/mcp-servers-page.tsx'), 'McpServersPage'),
 });
 
 interface McpServersSearch extends PanelSearch {
@@ -136,7 +136,7 @@ const runtimes = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/runtimes',
   validateSearch: readPanelSearch,
-  component: lazyRouteComponent(() => import('../pages/runtimes-page.tsx'), 'RuntimesPage'),
+  component: lazyRouteComponent(() => import('../pages/runtimes/runtimes-page.tsx'), 'RuntimesPage'),
 });
 
 const usage = createRoute({
@@ -146,7 +146,7 @@ const usage = createRoute({
     const found = usageRangeNames.find((name) => name === range);
     return found === undefined ? {} : { range: found };
   },
-  component: lazyRouteComponent(() => import('../pages/usage-page.tsx'), 'UsagePage'),
+  component: lazyRouteComponent(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
 });
 
 const usageRangeNames = ['24h', '7d', '30d'] as const;
@@ -159,33 +159,33 @@ const integrations = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/integrations',
   validateSearch: readPanelSearch,
-  component: lazyRouteComponent(() => import('../pages/integrations-page.tsx'), 'IntegrationsPage'),
+  component: lazyRouteComponent(() => import('../pages/integrations/integrations-page.tsx'), 'IntegrationsPage'),
 });
 
 const apiKeys = createRoute({
   getParentRoute: () => workspace,
   path: '/profile/api-keys',
   validateSearch: readKeySearch,
-  component: lazyRouteComponent(() => import('../pages/api-keys-page.tsx'), 'ApiKeysPage'),
+  component: lazyRouteComponent(() => import('../pages/keys/api-keys-page.tsx'), 'ApiKeysPage'),
 });
 
 const connectedAgents = createRoute({
   getParentRoute: () => workspace,
   path: '/profile/connected-agents',
   validateSearch: readKeySearch,
-  component: lazyRouteComponent(() => import('../pages/connected-agents-page.tsx'), 'ConnectedAgentsPage'),
+  component: lazyRouteComponent(() => import('../pages/keys/connected-agents-page.tsx'), 'ConnectedAgentsPage'),
 });
 
 const account = createRoute({
   getParentRoute: () => workspace,
   path: '/profile/account',
-  component: lazyRouteComponent(() => import('../pages/account-page.tsx'), 'AccountPage'),
+  component: lazyRouteComponent(() => import('../pages/account/account-page.tsx'), 'AccountPage'),
 });
 
 const appearance = createRoute({
   getParentRoute: () => workspace,
   path: '/profile/appearance',
-  component: lazyRouteComponent(() => import('../pages/appearance-page.tsx'), 'AppearancePage'),
+  component: lazyRouteComponent(() => import('../pages/account/appearance-page.tsx'), 'AppearancePage'),
 });
 
 /** In the development server only: the build leaves it out. */

@@ -9,7 +9,7 @@ import { useOperation } from '../graphql/use-operation.ts';
 import { lastWorkspace } from './workspace.ts';
 
 const CreateWorkspace = lazy(() =>
-  import('../pages/create-workspace.tsx').then(({ CreateWorkspace: component }) => ({ default: component })),
+  import('../pages/workspace/create-workspace.tsx').then(({ CreateWorkspace: component }) => ({ default: component })),
 );
 
 /** Opens the workspace that was open last. */

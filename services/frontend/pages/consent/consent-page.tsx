@@ -1,0 +1,210 @@
+import { useParams } from '@tanstack/react-router';
+import { useEffect, useId, useState } from 'react';
+import type { AgentRequest, OfferedRole, OfferedWorkspace } from '../../../contracts/browser-answers.ts';
+import { type AgentScope, readScope, toolsScope } from '../../../contracts/token.ts';
+import { Button } from '../../components/button.tsx';
+import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
+import { RadioGroup } from '../../components/radio-group.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { useAction } from '../../components/use-action.ts';
+import { answerAgent, readAgentRequest, readOfferedRoles } from '../../graphql/agent-request.ts';
+import { ShownError } from '../../graphql/shown-error.ts';
+import { Question } from '../question.tsx';
+
+/** An agent asks for access: the person chooses the workspace and the roles, or refuses. */
+export function ConsentPage() {
+  const { request: id } = useParams({ from: '/connect/$request' });
+  const [request, setRequest] = useState<AgentRequest | null>(null);
+  const [error, setError] = useState<ShownError | null>(null);
+  useEffect(() => {
+    readAgentRequest(id).then(setRequest, (thrown: unknown) => thrown instanceof ShownError && setError(thrown));
+  }, [id]);
+  if (error !== null) {
+    return (
+      <Question title="The agent cannot be connected">
+        <ErrorState error={error} />
+      </Question>
+    );
+  }
+  if (request === null) {
+    return (
+      <Question title="Connect an agent">
+        <Skeleton lines={4} label="Reading the request of the agent" />
+      </Question>
+    );
+  }
+  return <Consent id={id} request={request} />;
+}
+
+function Consent({ id, request }: { readonly id: string; readonly request: AgentRequest }) {
+  const { client, workspaces } = request;
+  const [chosen, setChosen] = useState(workspaces[0]?.id ?? '');
+  const [scope, setScope] = useState(request.scopes[0] ?? readScope);
+  const [roles, setRoles] = useState<ReadonlySet<string> | null>(null);
+  const offered = useOfferedRoles(id, chosen);
+  const connect = useAction(async () => {
+    const answer = { workspace: chosen, roles: roles === null ? null : [...roles], scope };
+    window.location.assign(await answerAgent(id, 'consent', answer));
+  });
+  const refuse = useAction(async () => window.location.assign(await answerAgent(id, 'refuse', {})));
+  const select = (to: string) => {
+    setChosen(to);
+    setRoles(null);
+  };
+  return (
+    <Question title={`Connect ${client.name}?`}>
+      <p>
+        <strong className="font-medium">{client.name}</strong> asks to{' '}
+        {request.scopes.includes(toolsScope) ? 'use tools' : 'use read-only tools'} as you. Your answer goes to{' '}
+        <strong className="break-all font-medium">{client.redirectHost}</strong>.
+      </p>
+      {client.isLocal && (
+        <p className="rounded-control border border-border bg-warn-soft px-4 py-3 text-13">
+          It is a program on this computer, and any program here could use this name. Connect it only if you have just
+          started it.
+        </p>
+      )}
+      {chosen === '' ? (
+        <p role="alert" className="text-bad">
+          You are in no workspace that an agent could use.
+        </p>
+      ) : (
+        <>
+          <WorkspaceChoice workspaces={workspaces} chosen={chosen} onChoose={select} />
+          <RoleChoice offered={offered.roles} roles={roles} onChoose={setRoles} />
+          <ScopeChoice scopes={request.scopes} chosen={scope} onChoose={setScope} />
+        </>
+      )}
+      <ErrorLine error={connect.error ?? refuse.error ?? offered.error} />
+      <div className="flex justify-end gap-2">
+        <Button isBusy={refuse.isBusy} onClick={refuse.run}>
+          Refuse
+        </Button>
+        <Button
+          look="primary"
+          disabled={chosen === '' || roles?.size === 0}
+          isBusy={connect.isBusy}
+          onClick={connect.run}
+        >
+          Connect
+        </Button>
+      </div>
+      <p className="text-12 text-quiet">You can disconnect it at any time, under Connected agents.</p>
+    </Question>
+  );
+}
+
+interface OfferedRoles {
+  /** Empty until the roles are read. */
+  readonly roles: readonly OfferedRole[];
+  readonly error: ShownError | null;
+}
+
+const noRoles: OfferedRoles = { roles: [], error: null };
+
+function useOfferedRoles(id: string, workspace: string): OfferedRoles {
+  const [offered, setOffered] = useState(noRoles);
+  useEffect(() => {
+    setOffered(noRoles);
+    if (workspace === '') return;
+    let isLatest = true;
+    const show = (read: OfferedRoles) => isLatest && setOffered(read);
+    readOfferedRoles(id, workspace).then(
+      (roles) => show({ roles, error: null }),
+      (thrown: unknown) => thrown instanceof ShownError && show({ roles: [], error: thrown }),
+    );
+    return () => {
+      isLatest = false;
+    };
+  }, [id, workspace]);
+  return offered;
+}
+
+interface WorkspaceChoiceProps {
+  readonly workspaces: readonly OfferedWorkspace[];
+  readonly chosen: string;
+  readonly onChoose: (id: string) => void;
+}
+
+function WorkspaceChoice({ workspaces, chosen, onChoose }: WorkspaceChoiceProps) {
+  const id = useId();
+  return (
+    <div className="grid gap-1">
+      <label htmlFor={id} className="font-medium text-13">
+        Workspace
+      </label>
+      <select
+        id={id}
+        value={chosen}
+        onChange={({ target }) => onChoose(target.value)}
+        className="h-11 rounded-control border border-border-strong bg-surface px-3 text-16 tablet:h-9 tablet:text-14"
+      >
+        {workspaces.map((workspace) => (
+          <option key={workspace.id} value={workspace.id}>
+            {workspace.name}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+interface ScopeChoiceProps {
+  readonly scopes: readonly AgentScope[];
+  readonly chosen: AgentScope;
+  readonly onChoose: (scope: AgentScope) => void;
+}
+
+const scopeWords: Readonly<Record<AgentScope, { readonly title: string; readonly about: string }>> = {
+  [toolsScope]: { title: 'Use every tool', about: 'It can read, and it can change and delete things.' },
+  [readScope]: { title: 'Only read', about: 'It can use the tools that change nothing, as their MCP servers say.' },
+};
+
+function ScopeChoice({ scopes, chosen, onChoose }: ScopeChoiceProps) {
+  const options = scopes.map((scope) => ({ value: scope, ...scopeWords[scope] }));
+  return <RadioGroup legend="What it may do" options={options} value={chosen} onValue={onChoose} />;
+}
+
+interface RoleChoiceProps {
+  readonly offered: readonly OfferedRole[];
+  /** Null: every role of the workspace. */
+  readonly roles: ReadonlySet<string> | null;
+  readonly onChoose: (roles: ReadonlySet<string> | null) => void;
+}
+
+const everyRole = { value: 'every', title: 'Every role, also later ones' } as const;
+const someRoles = { value: 'some', title: 'Only these roles' } as const;
+
+function RoleChoice({ offered, roles, onChoose }: RoleChoiceProps) {
+  const toggle = (role: string) => onChoose((roles ?? new Set<string>()).symmetricDifference(new Set([role])));
+  return (
+    <RadioGroup
+      legend="What it may use"
+      options={offered.length > 0 ? [everyRole, someRoles] : [everyRole]}
+      value={roles === null ? 'every' : 'some'}
+      onValue={(value) => onChoose(value === 'every' ? null : new Set())}
+    >
+      {roles !== null && (
+        <div className="grid gap-1 pl-7">
+          {offered.map((role) => (
+            <label
+              key={role.id}
+              className="flex min-h-11 items-center gap-3 py-1 text-14 tablet:min-h-8 tablet:text-13"
+            >
+              <input
+                type="checkbox"
+                checked={roles.has(role.id)}
+                onChange={() => toggle(role.id)}
+                className="size-4 shrink-0 accent-solid"
+              />
+              <span className="min-w-0">
+                <span className="break-words">{role.name}</span>
+                {role.description !== '' && <span className="block text-12 text-quiet">{role.description}</span>}
+              </span>
+            </label>
+          ))}
+        </div>
+      )}
+    </RadioGroup>
+  );
+}

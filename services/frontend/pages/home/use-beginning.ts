@@ -1,0 +1,45 @@
+import { useEffect, useMemo, useRef } from 'react';
+import { usePlace } from '../../app/workspace.ts';
+import { beginningQuery } from '../../graphql/generated/operations.ts';
+import { useOperation } from '../../graphql/use-operation.ts';
+import { useNow } from '../use-now.ts';
+
+/** What a workspace has of that which an agent needs before its first call. */
+export interface Beginning {
+  readonly hasServers: boolean;
+  readonly hasSkills: boolean;
+  readonly hasFilledRole: boolean;
+  /** Of the person. */
+  readonly hasKeys: boolean;
+  readonly hasCalls: boolean;
+}
+
+/** A call is no change of a workspace, so no subscription reports the first one. */
+const refreshMs = 5000;
+
+export function useBeginning() {
+  const { workspace } = usePlace();
+  const variables = useMemo(() => ({ workspace: workspace.id }), [workspace.id]);
+  const { data, error, retry } = useOperation(beginningQuery, variables);
+  const found = data?.workspace ?? null;
+  const state: Beginning | null =
+    found === null
+      ? null
+      : {
+          hasServers: found.mcpServers.nodes.length > 0,
+          hasSkills: found.skills.nodes.length > 0,
+          hasFilledRole: found.roles.nodes.some(({ skills }) => skills.length > 0),
+          hasKeys: found.ownKeys.length > 0,
+          hasCalls: found.usage.nodes.length > 0,
+        };
+  const now = useNow(refreshMs);
+  const asked = useRef(now);
+  const isWaiting = state?.hasCalls === false;
+  const ask = useRef(retry);
+  ask.current = retry;
+  useEffect(() => {
+    if (isWaiting && asked.current !== now) ask.current();
+    asked.current = now;
+  }, [isWaiting, now]);
+  return { state, error, retry };
+}

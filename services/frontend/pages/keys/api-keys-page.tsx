@@ -1,0 +1,130 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useShortcuts } from '../../app/shortcuts.ts';
+import { Button } from '../../components/button.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { ErrorState } from '../../components/error-state.tsx';
+import { Moment } from '../../components/moment.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { PageHead } from '../page-head.tsx';
+import { CreateKey } from './create-key.tsx';
+import { KeyPanel } from './key-panel.tsx';
+import { KeyState } from './key-state.tsx';
+import { type OwnKey as Row, replacedIds, rolesInWords, useOwnKeys } from './own-keys.ts';
+
+const from = '/w/$workspace/profile/api-keys';
+interface KeySearch {
+  readonly panel?: string | undefined;
+  readonly tab?: 'explain' | undefined;
+  readonly add?: boolean | undefined;
+}
+
+const idOf = ({ id }: Row) => id;
+const columns: readonly Column<Row>[] = [
+  {
+    title: 'Name',
+    cell: ({ name }) => <span title={name}>{name}</span>,
+    sortBy: ({ name }) => name,
+    share: 'wide',
+    isTitle: true,
+  },
+  { title: 'Key', cell: ({ hint }) => <code className="text-12 text-quiet">{hint}</code> },
+  {
+    title: 'State',
+    cell: ({ state }) => <KeyState state={state} />,
+    sortBy: ({ state }) => state,
+    share: 'narrow',
+  },
+  {
+    title: 'Roles',
+    cell: (row) => (
+      <span className="text-quiet" title={rolesInWords(row)}>
+        {rolesInWords(row)}
+      </span>
+    ),
+    sortBy: rolesInWords,
+  },
+  {
+    title: 'Last used',
+    cell: ({ lastUsedAt }) => (
+      <>
+        {lastUsedAt !== null && <span className="text-quiet tablet:hidden">used </span>}
+        <Moment at={lastUsedAt} otherwise="never used" />
+      </>
+    ),
+    sortBy: ({ lastUsedAt }) => lastUsedAt ?? 0,
+  },
+  {
+    title: 'Expires',
+    cell: ({ expiresAt }) => (
+      <>
+        {expiresAt !== null && <span className="text-quiet tablet:hidden">expires </span>}
+        <Moment at={expiresAt} otherwise="no expiry" />
+      </>
+    ),
+    sortBy: ({ expiresAt }) => expiresAt ?? Number.POSITIVE_INFINITY,
+  },
+];
+
+/** The person's own API keys in this workspace. */
+export function ApiKeysPage() {
+  const { panel, tab, add } = useSearch({ from });
+  const navigate = useNavigate({ from });
+  const show = (search: KeySearch, replace = false) =>
+    void navigate({ search: (before) => ({ ...before, ...search }), replace });
+  useShortcuts({ c: () => show({ add: true }) });
+  const { keys, error, retry } = useOwnKeys();
+  const rows = useMemo(() => keys?.filter(({ client }) => client == null) ?? null, [keys]);
+  const replaced = useMemo(() => replacedIds(rows ?? []), [rows]);
+  const createButton = (
+    <Button look="primary" icon="plus" onClick={() => show({ add: true })}>
+      Create key
+    </Button>
+  );
+  return (
+    <>
+      <PageHead
+        title="API keys"
+        about="Yours, in this workspace. An agent shows a key to connect."
+        action={createButton}
+      />
+      {error !== null && (
+        <div className="mb-3">
+          <ErrorState error={error} onRetry={retry} />
+        </div>
+      )}
+      {rows === null ? (
+        error === null && <Skeleton lines={6} />
+      ) : rows.length === 0 ? (
+        <EmptyState title="No API keys yet" action={createButton}>
+          An agent needs an API key to use the tools of this workspace. It is shown once.
+        </EmptyState>
+      ) : (
+        <DataTable
+          label="API keys"
+          columns={columns}
+          rows={rows}
+          idOf={idOf}
+          onOpen={({ id }) => show({ panel: id, tab: undefined })}
+          openId={panel ?? null}
+          below={({ id }) =>
+            replaced.has(id) && <p className="pb-3 text-13 text-quiet">A newer key of this name replaces it.</p>
+          }
+        />
+      )}
+      {add === true && <CreateKey onClose={() => show({ add: undefined }, true)} />}
+      {panel !== undefined && rows !== null && (
+        <KeyPanel
+          key={panel}
+          row={rows.find(({ id }) => id === panel)}
+          isReplaced={replaced.has(panel)}
+          tab={tab}
+          onTab={(next) => show({ tab: next }, true)}
+          onShow={(id) => show({ panel: id, tab: undefined }, true)}
+          onClose={() => show({ panel: undefined, tab: undefined })}
+        />
+      )}
+    </>
+  );
+}

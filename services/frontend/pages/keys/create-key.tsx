@@ -1,0 +1,60 @@
+import { type FormEvent, useState } from 'react';
+import { parseName } from '../../../contracts/names.ts';
+import { usePlace } from '../../app/workspace.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { ErrorLine } from '../../components/error-state.tsx';
+import { Field, problemOf } from '../../components/field.tsx';
+import { useAction } from '../../components/use-action.ts';
+import { send } from '../../graphql/client.ts';
+import { createKeyMutation } from '../../graphql/generated/operations.ts';
+import { ExpiryField } from './expiry-field.tsx';
+import { momentOf, noExpiry } from './key-expiry.ts';
+import { NewKey } from './new-key.tsx';
+import { type ChosenRole, RoleChoice } from './role-choice.tsx';
+
+export const keyNameRule = (text: string) => parseName('key', text);
+
+/** Asks for a name, roles and an expiry, then shows the new key once. */
+export function CreateKey({ onClose }: { readonly onClose: () => void }) {
+  const { workspace } = usePlace();
+  const [name, setName] = useState('');
+  const [roles, setRoles] = useState<readonly ChosenRole[] | null>(null);
+  const [expiry, setExpiry] = useState(noExpiry);
+  const [secret, setSecret] = useState<string | null>(null);
+  const isReady =
+    problemOf(keyNameRule, name) === null && roles?.length !== 0 && momentOf(expiry, Date.now()) !== undefined;
+  const create = useAction(async () => {
+    const { createKey } = await send(createKeyMutation, {
+      workspace: workspace.id,
+      input: {
+        name: name.trim(),
+        roles: roles?.map(({ id }) => id) ?? null,
+        expiresAt: momentOf(expiry, Date.now()) ?? null,
+      },
+    });
+    setSecret(createKey.secret);
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady) create.run();
+  };
+  if (secret !== null) return <NewKey name={name.trim()} secret={secret} onClose={onClose} />;
+  return (
+    <Dialog title="Create API key" onClose={onClose}>
+      <form onSubmit={submit} className="grid gap-4">
+        <p className="text-13 text-quiet">{`For the workspace ${workspace.name}.`}</p>
+        <Field label="Name" hint="Such as the name of the agent." value={name} onText={setName} rule={keyNameRule} />
+        <RoleChoice roles={roles} onRoles={setRoles} />
+        <ExpiryField expiry={expiry} onExpiry={(chosen) => setExpiry(chosen ?? noExpiry)} />
+        <ErrorLine error={create.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" disabled={!isReady} isBusy={create.isBusy}>
+            Create key
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

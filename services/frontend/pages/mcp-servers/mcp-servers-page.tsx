@@ -1,0 +1,186 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type ReactNode, useCallback, useMemo, useRef } from 'react';
+import { useShortcuts } from '../../app/shortcuts.ts';
+import { usePlace } from '../../app/workspace.ts';
+import { Button } from '../../components/button.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { ErrorState } from '../../components/error-state.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { type McpServersQuery, mcpServersQuery } from '../../graphql/generated/operations.ts';
+import { usePages } from '../../graphql/use-pages.ts';
+import { ConnectLink } from '../integrations/integration-state.tsx';
+import { PageHead } from '../page-head.tsx';
+import { AddMcpServer } from './add-mcp-server.tsx';
+import { McpServerPanel } from './mcp-server-panel.tsx';
+import { NextRetry, repairOf, ServerHealth, ServerStatus } from './mcp-server-state.tsx';
+
+type Row = NonNullable<McpServersQuery['workspace']>['mcpServers']['nodes'][number];
+
+const from = '/w/$workspace/settings/mcp-servers';
+const idOf = ({ id }: Row) => id;
+
+const columns: readonly Column<Row>[] = [
+  { title: 'Name', cell: ({ name }) => name, sortBy: ({ name }) => name, isTitle: true, share: 'wide' },
+  {
+    title: 'Status',
+    cell: ({ status }) => <ServerStatus status={status} />,
+    sortBy: ({ status }) => status,
+  },
+  {
+    title: 'Health',
+    cell: ({ enabled, health }) =>
+      enabled ? <ServerHealth health={health} /> : <span className="text-quiet">off</span>,
+    sortBy: ({ health }) => ['red', 'yellow', 'green'].indexOf(health),
+  },
+  { title: 'Restarts', cell: ({ restarts }) => <Restarts count={restarts} />, sortBy: ({ restarts }) => restarts },
+  {
+    title: 'Runtime',
+    cell: ({ runtimes }) => <span className="text-quiet">{runtimes.map(({ name }) => name).join(', ') || '–'}</span>,
+  },
+];
+
+interface Shown {
+  readonly panel?: string | undefined;
+  readonly tab?: string | undefined;
+  readonly add?: boolean | undefined;
+  readonly filter?: string | undefined;
+}
+
+/** The MCP servers of the workspace, with their states as they are now. */
+export function McpServersPage() {
+  const { workspace, mayConfigure } = usePlace();
+  const { panel, tab, add, filter = '' } = useSearch({ from });
+  const navigate = useNavigate({ from });
+  const input = useRef<HTMLInputElement>(null);
+  const show = useCallback(
+    (search: Shown, replace = false) => void navigate({ search: (before) => ({ ...before, ...search }), replace }),
+    [navigate],
+  );
+  useShortcuts({
+    '/': () => input.current?.focus(),
+    c: () => mayConfigure && show({ add: true }),
+  });
+  const variables = useMemo(
+    () => ({ workspace: workspace.id, search: filter.trim() === '' ? null : filter.trim() }),
+    [workspace.id, filter],
+  );
+  const { rows, error, hasMore, loadMore, retry } = usePages({
+    operation: mcpServersQuery,
+    variables,
+    pageOf: (answer: McpServersQuery) => answer.workspace?.mcpServers ?? null,
+  });
+  const open = useCallback((row: Row) => show({ panel: row.id, tab: undefined }), [show]);
+  const addButton = (
+    <Button look="primary" icon="plus" onClick={() => show({ add: true })}>
+      Add MCP server
+    </Button>
+  );
+  return (
+    <>
+      <PageHead
+        title="MCP servers"
+        about={rows === null ? 'Where tools come from.' : countsOf(rows, hasMore)}
+        action={mayConfigure && addButton}
+      />
+      <div className="mb-3">
+        <input
+          ref={input}
+          type="search"
+          aria-label="Filter by name"
+          placeholder="Filter by name"
+          value={filter}
+          onChange={({ target }) => show({ filter: target.value === '' ? undefined : target.value }, true)}
+          onKeyDown={({ key, currentTarget }) => key === 'Escape' && currentTarget.blur()}
+          className="h-11 w-full rounded-control border border-border-strong bg-surface px-3 text-16 tablet:h-8 tablet:w-64 tablet:text-13"
+        />
+      </div>
+      {error !== null && (
+        <div className="mb-3">
+          <ErrorState error={error} onRetry={retry} />
+        </div>
+      )}
+      {rows === null ? (
+        error === null && <Skeleton lines={6} />
+      ) : rows.length === 0 ? (
+        <NoServers filter={filter.trim()} action={mayConfigure ? addButton : undefined} />
+      ) : (
+        <DataTable
+          label="MCP servers"
+          columns={columns}
+          rows={rows}
+          idOf={idOf}
+          onOpen={open}
+          openId={panel ?? null}
+          below={reasonOf}
+          hasMore={hasMore}
+          onNeedMore={loadMore}
+        />
+      )}
+      {panel !== undefined && (
+        <McpServerPanel
+          key={panel}
+          id={panel}
+          tab={tab}
+          onTab={(title) => show({ tab: title === 'Overview' ? undefined : title }, true)}
+          onClose={() => show({ panel: undefined, tab: undefined })}
+        />
+      )}
+      {add === true && mayConfigure && (
+        <AddMcpServer
+          onClose={() => show({ add: undefined }, true)}
+          onAdded={(id) => show({ add: undefined, panel: id, tab: undefined }, true)}
+        />
+      )}
+    </>
+  );
+}
+
+function NoServers({ filter, action }: { readonly filter: string; readonly action: ReactNode }) {
+  if (filter !== '') return <EmptyState title="No match">{`No MCP server has a name with "${filter}".`}</EmptyState>;
+  return (
+    <EmptyState title="No MCP servers yet" action={action}>
+      An MCP server offers tools. Skills make them usable for agents, and the platform runs and watches it.
+    </EmptyState>
+  );
+}
+
+function Restarts({ count }: { readonly count: number }) {
+  // On a phone, nothing says the same as a dash.
+  if (count === 0) return <span className="hidden text-quiet tablet:inline">–</span>;
+  return <span className="text-quiet">{`${count} ${count === 1 ? 'restart' : 'restarts'}`}</span>;
+}
+
+/** Why an MCP server does not work, what repairs it, and when it is tried again. */
+function reasonOf(row: Row) {
+  const { reason, nextRetryAt } = row;
+  if (reason === null || reason === undefined) return null;
+  return (
+    <div className="grid gap-1 pb-3 text-13 text-quiet">
+      <p className="break-words">{reason.message}</p>
+      <p className="break-words text-text">
+        {repairOf(reason)}
+        {nextRetryAt !== null && nextRetryAt !== undefined && (
+          <span className="text-quiet">
+            {' '}
+            <NextRetry at={nextRetryAt} />
+          </span>
+        )}
+      </p>
+      <ConnectLink server={row} />
+    </div>
+  );
+}
+
+function countsOf(rows: readonly Row[], hasMore: boolean): string {
+  const count = (status: Row['status'], word: string) => {
+    const number = rows.filter((row) => row.status === status).length;
+    return number === 0 ? [] : [`${number} ${word}`];
+  };
+  const counts = [
+    ...count('Connected', 'connected'),
+    ...count('Error', rows.filter(({ status }) => status === 'Error').length === 1 ? 'error' : 'errors'),
+    ...count('Disconnected', 'disconnected'),
+  ];
+  return counts.length === 0 ? 'Where tools come from.' : `${counts.join(' · ')}${hasMore ? ' of those loaded' : ''}`;
+}

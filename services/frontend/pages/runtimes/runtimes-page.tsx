@@ -1,0 +1,171 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback, useEffect, useMemo } from 'react';
+import { busInside } from '../../../contracts/runtime-hand-over.ts';
+import { useShortcuts } from '../../app/shortcuts.ts';
+import { usePlace } from '../../app/workspace.ts';
+import { Button } from '../../components/button.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { ErrorState } from '../../components/error-state.tsx';
+import { Moment } from '../../components/moment.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { refreshShown } from '../../graphql/client.ts';
+import {
+  platformRuntimesQuery,
+  type RuntimesQuery,
+  runtimeBusQuery,
+  runtimesQuery,
+} from '../../graphql/generated/operations.ts';
+import { useOperation } from '../../graphql/use-operation.ts';
+import { usePages } from '../../graphql/use-pages.ts';
+import { PageHead } from '../page-head.tsx';
+import { RegisterRuntime } from './register-runtime.tsx';
+import { RuntimePanel } from './runtime-panel.tsx';
+import { type Runtime, RuntimeState } from './runtime-state.tsx';
+
+const from = '/w/$workspace/settings/runtimes';
+/** A heartbeat is no change, so nothing tells this page of one. */
+const askEveryMs = 5000;
+
+const columns: readonly Column<Runtime>[] = [
+  { title: 'Name', cell: ({ name }) => name, sortBy: ({ name }) => name, isTitle: true, share: 'wide' },
+  {
+    title: 'State',
+    cell: ({ available }) => <RuntimeState isAvailable={available} />,
+    sortBy: ({ available }) => (available ? 1 : 0),
+  },
+  {
+    title: 'Last heartbeat',
+    cell: ({ lastHeartbeatAt }) => <Moment at={lastHeartbeatAt} otherwise="never" />,
+    sortBy: ({ lastHeartbeatAt }) => lastHeartbeatAt ?? 0,
+  },
+  {
+    title: 'Running calls',
+    cell: ({ runningCalls, available }) => (
+      <span className="text-quiet">{available && runningCalls != null ? runningCalls : '–'}</span>
+    ),
+    sortBy: ({ runningCalls }) => runningCalls ?? 0,
+    isLeftOutOnPhone: true,
+  },
+  {
+    title: 'Version',
+    cell: ({ versions }) => <span className="text-quiet">{versions.join(', ') || '–'}</span>,
+    isLeftOutOnPhone: true,
+  },
+  {
+    title: 'Sandbox',
+    cell: ({ sandboxes }) => <span className="text-quiet">{sandboxes.join(', ') || '–'}</span>,
+    isLeftOutOnPhone: true,
+  },
+];
+
+/** Where MCP servers run: the platform's own runtime, and those of the workspace on other machines. */
+export function RuntimesPage() {
+  const { workspace, mayConfigure } = usePlace();
+  const { panel, add } = useSearch({ from });
+  const navigate = useNavigate({ from });
+  const show = useCallback(
+    (search: { panel?: string | undefined; add?: boolean | undefined }, replace = false) =>
+      void navigate({ search: (before) => ({ ...before, ...search }), replace }),
+    [navigate],
+  );
+  const variables = useMemo(() => ({ workspace: workspace.id }), [workspace.id]);
+  const platform = useOperation(platformRuntimesQuery, variables);
+  const bus = useOperation(runtimeBusQuery, variables, !mayConfigure);
+  const own = usePages({
+    ...{ operation: runtimesQuery, variables },
+    pageOf: (answer: RuntimesQuery) => answer.workspace?.runtimes ?? null,
+  });
+  const busServers = bus.data?.workspace?.busServers ?? null;
+  const mayRegister = mayConfigure && busServers !== null && busServers.length > 0;
+  useShortcuts({ c: () => mayRegister && show({ add: true }) });
+  // A workspace has few runtimes, and a page of them may be short.
+  const { hasMore, loadMore } = own;
+  useEffect(() => {
+    if (hasMore) loadMore();
+  }, [hasMore, loadMore]);
+  const retry = () => {
+    platform.retry();
+    own.retry();
+  };
+  useAskAgain();
+  const shared = platform.data?.workspace?.platformRuntimes ?? null;
+  const error = platform.error ?? own.error ?? bus.error;
+  const all = [...(shared ?? []), ...(own.rows ?? [])];
+  const registerButton = mayRegister && (
+    <Button look="primary" icon="plus" onClick={() => show({ add: true })}>
+      Register runtime
+    </Button>
+  );
+  const table = (label: string, rows: readonly Runtime[]) => (
+    <DataTable
+      label={label}
+      columns={columns}
+      rows={rows}
+      idOf={({ id }) => id}
+      onOpen={({ id }) => show({ panel: id })}
+      openId={panel ?? null}
+    />
+  );
+  return (
+    <>
+      <PageHead title="Runtimes" about="Where MCP servers run." action={registerButton} />
+      {error !== null && (
+        <div className="mb-3">
+          <ErrorState error={error} onRetry={retry} />
+        </div>
+      )}
+      {shared === null || own.rows === null ? (
+        error === null && <Skeleton lines={6} />
+      ) : (
+        <div className="grid gap-8">
+          <section className="grid min-w-0 gap-3">
+            <h2 className="font-semibold text-16">Of the platform</h2>
+            {shared.length === 0 ? (
+              <p className="text-quiet">The platform has no runtime yet: an operator starts it with svc up.</p>
+            ) : (
+              table('Runtimes of the platform', shared)
+            )}
+          </section>
+          <section className="grid min-w-0 gap-3">
+            <h2 className="font-semibold text-16">On other machines</h2>
+            {busServers?.length === 0 && (
+              <p className="rounded-control border border-border bg-warn-soft px-4 py-3 text-13">
+                {busInside.message} {busInside.hint}
+              </p>
+            )}
+            {own.rows.length > 0 ? (
+              table('Runtimes on other machines', own.rows)
+            ) : (
+              <EmptyState title="No runtimes on other machines" action={registerButton || undefined}>
+                A runtime on another machine runs MCP servers beside the files or in the network that they need. It
+                connects to this platform, and needs no open port.
+              </EmptyState>
+            )}
+          </section>
+        </div>
+      )}
+      {panel !== undefined && shared !== null && own.rows !== null && (
+        <RuntimePanel
+          key={panel}
+          id={panel}
+          runtime={all.find(({ id }) => id === panel) ?? null}
+          mayRegister={mayRegister}
+          onClose={() => show({ panel: undefined })}
+        />
+      )}
+      {add === true && mayRegister && (
+        <RegisterRuntime known={own.rows ?? []} onClose={() => show({ add: undefined }, true)} />
+      )}
+    </>
+  );
+}
+
+function useAskAgain() {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') refreshShown();
+    }, askEveryMs);
+    return () => clearInterval(timer);
+  }, []);
+}

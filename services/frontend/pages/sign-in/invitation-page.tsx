@@ -1,0 +1,93 @@
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useState } from 'react';
+import type { ShownInvitation } from '../../../contracts/browser-answers.ts';
+import { parsePersonName } from '../../../contracts/names.ts';
+import { Button } from '../../components/button.tsx';
+import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
+import { Field, problemOf } from '../../components/field.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { useAction } from '../../components/use-action.ts';
+import { postAccount } from '../../graphql/account.ts';
+import { ShownError } from '../../graphql/shown-error.ts';
+import { Question } from '../question.tsx';
+import { enter } from './enter.ts';
+import { useLinkToken } from './use-link-token.ts';
+
+/** A person who was invited joins a workspace. */
+export function InvitationPage() {
+  const token = useLinkToken() ?? '';
+  return <Invited key={token} token={token} />;
+}
+
+function Invited({ token }: { readonly token: string }) {
+  const [invitation, setInvitation] = useState<ShownInvitation | null>(null);
+  const [error, setError] = useState<ShownError | null>(null);
+  useEffect(() => {
+    postAccount('invitation', { token }).then(
+      setInvitation,
+      (thrown: unknown) => thrown instanceof ShownError && setError(thrown),
+    );
+  }, [token]);
+  if (error !== null) {
+    return (
+      <Question title="Invitation">
+        <ErrorState error={error} />
+      </Question>
+    );
+  }
+  if (invitation === null) {
+    return (
+      <Question title="Invitation">
+        <Skeleton lines={3} label="Reading the invitation" />
+      </Question>
+    );
+  }
+  return <Join token={token} invitation={invitation} />;
+}
+
+function Join({ token, invitation }: { readonly token: string; readonly invitation: ShownInvitation }) {
+  const { workspace, email, role, hasAccount } = invitation;
+  const [name, setName] = useState('');
+  const isReady = hasAccount || problemOf(parsePersonName, name) === null;
+  const join = useAction(async () => {
+    await postAccount('invitation/accept', { token, ...(hasAccount ? {} : { name }) });
+    enter('/');
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady) join.run();
+  };
+  return (
+    <Question title={`Join ${workspace}`}>
+      <p>
+        <strong className="break-all font-medium">{email}</strong> becomes a member with the role {role}.
+      </p>
+      <form onSubmit={submit} className="grid gap-4">
+        {!hasAccount && (
+          <Field
+            label="Your name"
+            name="name"
+            autoComplete="name"
+            hint="As others see it."
+            value={name}
+            onText={setName}
+            rule={parsePersonName}
+          />
+        )}
+        <ErrorLine error={join.error} />
+        <Button look="primary" type="submit" disabled={!isReady} isBusy={join.isBusy}>
+          Join the workspace
+        </Button>
+      </form>
+      {hasAccount && (
+        <p className="text-13 text-quiet">
+          This address has an account.{' '}
+          <Link to="/sign-in" className="text-accent hover:underline">
+            Sign in
+          </Link>{' '}
+          with it, then open the link of the mail again.
+        </p>
+      )}
+    </Question>
+  );
+}

@@ -1,0 +1,52 @@
+import { type FormEvent, useState } from 'react';
+import { usePlace } from '../../app/workspace.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { ErrorLine } from '../../components/error-state.tsx';
+import { useAction } from '../../components/use-action.ts';
+import { type SkillTexts, saveTexts } from './change-skill.ts';
+import type { Skill } from './shown-skill.ts';
+import { isReadySkill, SkillNames } from './skill-names.tsx';
+
+/** Changes the name and the description. */
+export function EditSkillNames({ skill, onClose }: { readonly skill: Skill; readonly onClose: () => void }) {
+  const { workspace } = usePlace();
+  const [base, setBase] = useState<Pick<SkillTexts, 'name' | 'description' | 'version'>>(skill);
+  const [names, setNames] = useState({ name: skill.name, description: skill.description });
+  const [theirs, setTheirs] = useState<SkillTexts | null>(null);
+  const isReady = isReadySkill(names);
+  const save = useAction(async () => {
+    const { name, description } = base;
+    const at = { workspace: workspace.id, id: skill.id };
+    const changed = await saveTexts(at, { name, description, version: base.version }, names);
+    setTheirs(changed);
+    // The next attempt is made in the knowledge of theirs.
+    if (changed !== null) setBase(changed);
+    else onClose();
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady) save.run();
+  };
+  return (
+    <Dialog title={`Edit ${skill.name}`} onClose={onClose}>
+      <form onSubmit={submit} className="grid gap-4">
+        <SkillNames {...names} onNames={setNames} />
+        {theirs !== null && (
+          <div role="alert" className="grid gap-1 rounded-control bg-warn-soft px-4 py-3 text-13">
+            <p className="font-medium">Somebody changed it meanwhile.</p>
+            <p className="break-words">{`Name: ${theirs.name}`}</p>
+            <p className="break-words">{`Description: ${theirs.description === '' ? 'none' : theirs.description}`}</p>
+          </div>
+        )}
+        <ErrorLine error={save.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{theirs === null ? 'Cancel' : 'Keep theirs'}</Button>
+          <Button look="primary" type="submit" disabled={!isReady} isBusy={save.isBusy}>
+            {theirs === null ? 'Save' : 'Save mine'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

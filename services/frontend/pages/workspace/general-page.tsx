@@ -1,0 +1,148 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { parseName } from '../../../contracts/names.ts';
+import { keysUrl, mcpUrl } from '../../app/environment.ts';
+import { usePlace } from '../../app/workspace.ts';
+import { Button } from '../../components/button.tsx';
+import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
+import { Field, problemOf } from '../../components/field.tsx';
+import { RelativeTime } from '../../components/relative-time.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { Snippet } from '../../components/snippet.tsx';
+import { showToast } from '../../components/toast.tsx';
+import { useAction } from '../../components/use-action.ts';
+import { send } from '../../graphql/client.ts';
+import { generalQuery, ownersQuery, renameWorkspaceMutation } from '../../graphql/generated/operations.ts';
+import { useOperation } from '../../graphql/use-operation.ts';
+import { isOnlyOwner, roleWords } from '../members/member-words.ts';
+import { PageHead } from '../page-head.tsx';
+import { Fact, Facts } from '../panel-parts.tsx';
+import { CreateWorkspace } from './create-workspace.tsx';
+import { LeaveWorkspace } from './leave-workspace.tsx';
+
+const from = '/w/$workspace/settings/general';
+const nameRule = (text: string) => parseName('workspace', text);
+
+/** The workspace itself: its name, its addresses, and the ways in and out. */
+export function GeneralPage() {
+  const { workspace, role } = usePlace();
+  const { create } = useSearch({ from });
+  const navigate = useNavigate({ from });
+  const { data, error, retry } = useOperation(generalQuery, { workspace: workspace.id });
+  const shown = data?.workspace ?? null;
+  return (
+    <>
+      <PageHead title="General" about="This workspace, and your membership." />
+      {error !== null && (
+        <div className="mb-6">
+          <ErrorState error={error} onRetry={retry} />
+        </div>
+      )}
+      <div className="grid max-w-text gap-10">
+        <Part title="Workspace">
+          {role === 'owner' && <Rename key={workspace.name} />}
+          {shown === null ? (
+            error === null && <Skeleton lines={3} />
+          ) : (
+            <Facts>
+              {role !== 'owner' && <Fact name="Name">{workspace.name}</Fact>}
+              {shown.owner != null && <Fact name="Owner">{`${shown.owner.name} (${shown.owner.email})`}</Fact>}
+              <Fact name="Created">
+                <RelativeTime at={shown.createdAt} />
+              </Fact>
+            </Facts>
+          )}
+        </Part>
+        <Part title="Addresses">
+          <Copied label="Id of the workspace, for scripts and support" text={workspace.id} />
+          <Copied label="MCP address of the platform, for agents" text={mcpUrl} />
+          {keysUrl !== mcpUrl && <Copied label="The same, for agents with an API key" text={keysUrl} />}
+        </Part>
+        <Part title="Your membership">
+          <p>
+            {`Your role is ${role}. `}
+            <span className="text-quiet">{roleWords[role]}</span>
+          </p>
+          <Leave />
+        </Part>
+        <Part title="Another workspace">
+          <p className="text-quiet">A new workspace starts empty, and you own it.</p>
+          <div>
+            <Button icon="plus" onClick={() => void navigate({ search: { create: true } })}>
+              Create workspace
+            </Button>
+          </div>
+        </Part>
+      </div>
+      {create === true && <CreateWorkspace onClose={() => void navigate({ search: {}, replace: true })} />}
+    </>
+  );
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section className="grid min-w-0 gap-3">
+      <h2 className="font-semibold text-16">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Copied({ label, text }: { readonly label: string; readonly text: string }) {
+  return (
+    <div className="grid min-w-0 gap-1">
+      <p className="font-medium text-13">{label}</p>
+      <Snippet text={text} wraps />
+    </div>
+  );
+}
+
+function Rename() {
+  const { workspace } = usePlace();
+  const [name, setName] = useState(workspace.name);
+  const rename = useAction(async () => {
+    await send(renameWorkspaceMutation, { id: workspace.id, name: name.trim(), ifName: workspace.name });
+    showToast(`The workspace is called ${name.trim()}.`);
+  });
+  const isReady = name.trim() !== workspace.name && problemOf(nameRule, name) === null;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady) rename.run();
+  };
+  return (
+    <form onSubmit={submit} className="grid max-w-question gap-3">
+      <Field label="Name" value={name} onText={setName} rule={nameRule} />
+      <ErrorLine error={rename.error} />
+      <div>
+        <Button type="submit" disabled={!isReady} isBusy={rename.isBusy}>
+          Rename
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** The last owner cannot leave. */
+function Leave() {
+  const { workspace, role, member } = usePlace();
+  const [isLeaving, setLeaving] = useState(false);
+  const isOwner = role === 'owner';
+  const { data } = useOperation(ownersQuery, { workspace: workspace.id }, !isOwner);
+  const members = data?.workspace?.members ?? null;
+  const isLast = members !== null && members.pageInfo.next == null && isOnlyOwner(member, members.nodes);
+  if (isOwner && (members === null || isLast)) {
+    return members === null ? null : (
+      <p className="text-13 text-quiet">
+        You are the only owner, so you cannot leave. Make another member an owner first.
+      </p>
+    );
+  }
+  return (
+    <div>
+      <Button look="dangerous" onClick={() => setLeaving(true)}>
+        Leave workspace…
+      </Button>
+      {isLeaving && <LeaveWorkspace onClose={() => setLeaving(false)} />}
+    </div>
+  );
+}
