@@ -63,7 +63,7 @@ export async function startServer(backend: Backend): Promise<RunningService> {
     addAccounts(account, backend);
     addInvitationRoutes(account, backend);
   });
-  await addOauth(app, backend, origins);
+  addOauth(app, backend, origins);
   const sockets = addGraphql(app, backend, { origins, connections });
   addCatalogue(app, backend);
   addFiles(app, backend, origins);

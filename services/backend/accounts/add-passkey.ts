@@ -1,4 +1,4 @@
-import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
+import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
 import type { Graph, Node, WithGraph } from '../graph/graph.ts';
@@ -7,7 +7,7 @@ import type { TokenPrincipal, UserPrincipal } from '../tokens/verify-token.ts';
 import { getOwnUser, requireFreshProof, requirePerson } from './own-account.ts';
 import { type RegistrationResponse, registrationShape } from './passkey-responses.ts';
 import { parsePasskeyName, passkeysOf, passkeysPerUserMax } from './passkeys.ts';
-import { getRelyingParty, type WithPageAddress } from './relying-party.ts';
+import { getRelyingParty, loadWebauthn, type WithPageAddress } from './relying-party.ts';
 import { seal, sealedMaxAgeMs, unseal } from './sealed.ts';
 
 const responseLengthMax = 16 * 1024;
@@ -29,6 +29,7 @@ export async function beginPasskey(backend: AddNeeds, principal: TokenPrincipal)
   await requireFreshProof(backend.graph, person);
   const user = await getOwnUser(backend.graph, person);
   const present = await checkRoom(backend.graph, person);
+  const { generateRegistrationOptions } = await loadWebauthn();
   const options = await generateRegistrationOptions({
     ...{ rpName: party.id, rpID: party.id, userName: user.email, userDisplayName: user.name },
     userID: Uint8Array.from(Buffer.from(user.id)),
@@ -85,9 +86,10 @@ async function checkRoom(graph: Pick<Graph, 'select'>, { user }: UserPrincipal):
 async function verify(backend: AddNeeds, response: RegistrationResponse, expectedChallenge: string) {
   const { id, origin } = getRelyingParty(backend);
   const expected = { expectedChallenge, expectedOrigin: origin, expectedRPID: id, requireUserVerification: true };
+  const { verifyRegistrationResponse } = await loadWebauthn();
   try {
     // A browser may send transports that the library does not know, so they are texts.
-    const given = response as Parameters<typeof verifyRegistrationResponse>[0]['response'];
+    const given = response as RegistrationResponseJSON;
     const verified = await verifyRegistrationResponse({
       ...{ ...expected, response: given, supportedAlgorithmIDs: algorithms },
     });

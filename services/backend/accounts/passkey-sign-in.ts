@@ -1,4 +1,3 @@
-import { generateAuthenticationOptions, verifyAuthenticationResponse } from '@simplewebauthn/server';
 import { z } from 'zod';
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId } from '../../contracts/ids.ts';
@@ -8,7 +7,7 @@ import type { AccountRequest } from './account-route.ts';
 import type { WithAttempts } from './attempts.ts';
 import { type AddressConfig, cookie, readCookie, writeCookie } from './cookies.ts';
 import { type AuthenticationResponse, authenticationShape } from './passkey-responses.ts';
-import { getRelyingParty } from './relying-party.ts';
+import { getRelyingParty, loadWebauthn } from './relying-party.ts';
 import { type Sealed, seal, sealedMaxAgeMs, unseal } from './sealed.ts';
 import { type SignInNeeds, signIn } from './sign-in.ts';
 
@@ -19,6 +18,7 @@ type Exchange = Omit<AccountRequest<unknown>, 'body'>;
 
 /** The browser offers its passkeys for this page, so no address is asked for. */
 export async function beginPasskeySignIn(backend: PasskeyNeeds, { reply }: Pick<Exchange, 'reply'>) {
+  const { generateAuthenticationOptions } = await loadWebauthn();
   const options = await generateAuthenticationOptions({
     ...{ rpID: getRelyingParty(backend).id, userVerification: 'required', timeout: sealedMaxAgeMs },
   });
@@ -69,6 +69,7 @@ async function verify(backend: PasskeyNeeds, { passkey, response, challenge }: S
     ...{ id: passkey.credentialId, counter: 0 },
     publicKey: Uint8Array.from(Buffer.from(passkey.publicKey, 'base64url')),
   };
+  const { verifyAuthenticationResponse } = await loadWebauthn();
   const verified = await verifyAuthenticationResponse({
     ...{ response, credential, requireUserVerification: true },
     ...{ expectedChallenge: challenge.value, expectedOrigin: origin, expectedRPID: id },

@@ -26,3 +26,8 @@ export function getRelyingParty(backend: WithPageAddress): RelyingParty {
     hint: 'Set public.host and public.tls, or publicUrls.frontend, in svc.yaml.',
   });
 }
+
+/** It takes 6 MB, so it is loaded for the first passkey. */
+export async function loadWebauthn(): Promise<typeof import('@simplewebauthn/server')> {
+  return await import('@simplewebauthn/server');
+}

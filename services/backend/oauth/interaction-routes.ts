@@ -34,28 +34,33 @@ const consent = ofWorkspace.extend({
 
 interface InteractionNeeds {
   readonly backend: OauthNeeds;
-  readonly provider: Provider;
+  readonly authorizationServer: () => Promise<Provider>;
   readonly origins: readonly string[];
 }
 
 /** What the page of the consent asks, with the cookies of the person. */
-export function addInteractions(app: FastifyInstance, { backend, provider, origins }: InteractionNeeds): void {
+export function addInteractions(
+  app: FastifyInstance,
+  { backend, authorizationServer, origins }: InteractionNeeds,
+): void {
   const { TRUSTED_PROXIES: trustedProxies = [] } = backend.config;
   createAccountRoutes(app, { origins, trustedProxies }, (account) => {
     addInteraction(account, '', z.object({}), async ({ request }) => {
       const principal = await requirePerson(backend, request);
+      const provider = await authorizationServer();
       const interaction = await getInteraction(backend, provider, request);
       return await describeInteraction(backend, provider, { principal, interaction });
     });
 
     addInteraction(account, 'roles', ofWorkspace, async ({ request, body }) => {
       const principal = await requirePerson(backend, request);
-      await getInteraction(backend, provider, request);
+      await getInteraction(backend, await authorizationServer(), request);
       return await offeredRoles(backend, principal, parseId('workspace', body.workspace));
     });
 
     addInteraction(account, 'consent', consent, async ({ request, body }) => {
       const principal = await requirePerson(backend, request);
+      const provider = await authorizationServer();
       const interaction = await getInteraction(backend, provider, request);
       const client = await clientOf(provider, interaction);
       const { scope } = body;
@@ -88,6 +93,7 @@ export function addInteractions(app: FastifyInstance, { backend, provider, origi
 
     addInteraction(account, 'refuse', z.object({}), async ({ request }) => {
       await requirePerson(backend, request);
+      const provider = await authorizationServer();
       const interaction = await getInteraction(backend, provider, request);
       interaction.result = { error: 'access_denied', error_description: 'The person refused.' };
       await interaction.persist();

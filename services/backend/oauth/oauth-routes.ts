@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type Provider from 'oidc-provider';
 import { SvcError } from '../../contracts/errors.ts';
 import { connectPath } from '../../contracts/token.ts';
 import { Budget } from '../../kit/budget.ts';
@@ -7,7 +8,6 @@ import { errorToHttp } from '../../kit/http/error-to-http.ts';
 import { readBody } from '../../kit/http/read-body.ts';
 import { networkOf } from '../../kit/network-of.ts';
 import { AddressAllowance } from './address-allowance.ts';
-import { createAuthorizationServer } from './authorization-server.ts';
 import { canonicalParameters, canonicalRegistration, withScope } from './canonical-request.ts';
 import { errorPage } from './error-page.ts';
 import { addInteractions } from './interaction-routes.ts';
@@ -38,9 +38,9 @@ export function isOpenToAllOrigins(url: string): boolean {
 const openPaths = new Set(['token', 'register', 'revoke'].map((name) => `${connectPath}/${name}`));
 
 /** The authorization server of agents: OAuth 2.1 as MCP uses it ("Authorization"), with consent by a signed-in person. */
-export async function addOauth(app: FastifyInstance, backend: OauthNeeds, origins: readonly string[]): Promise<void> {
+export function addOauth(app: FastifyInstance, backend: OauthNeeds, origins: readonly string[]): void {
   const { config } = backend;
-  const provider = await createAuthorizationServer(backend);
+  const authorizationServer = onFirstUse(backend);
   const mcpUrl = config.PUBLIC_MCP_URL;
   const hint = 'Wait for the answers to earlier requests.';
   const memory = new Budget({ what: 'bytes of memory', hint, ...memoryLimits });
@@ -49,10 +49,12 @@ export async function addOauth(app: FastifyInstance, backend: OauthNeeds, origin
   const exchanging = new AddressAllowance(exchanges);
   const { TRUSTED_PROXIES: trustedProxies = [] } = config;
   const networkOfClient = ({ raw }: FastifyRequest) => networkOf(clientAddress(raw, trustedProxies));
-  const pass = (exchange: Exchange, url: string, body: Buffer | null = null) =>
-    passRequest(provider, backend, exchange, { url, body, network: networkOfClient(exchange.request) });
+  const pass = async (exchange: Exchange, url: string, body: Buffer | null = null) => {
+    const passed = { url, body, network: networkOfClient(exchange.request) };
+    await passRequest(await authorizationServer(), backend, exchange, passed);
+  };
 
-  addInteractions(app, { backend, provider, origins });
+  addInteractions(app, { backend, authorizationServer, origins });
 
   app.get(`${connectPath}/authorize`, { errorHandler: showError }, async (request, reply) => {
     authorizing.use(networkOfClient(request));
@@ -105,6 +107,15 @@ export async function addOauth(app: FastifyInstance, backend: OauthNeeds, origin
       });
     }
   }
+}
+
+/** oidc-provider takes 18 MB, which an installation without agents that sign in does not need. */
+function onFirstUse(backend: OauthNeeds): () => Promise<Provider> {
+  let created: Promise<Provider> | null = null;
+  return () => {
+    created ??= import('./authorization-server.ts').then((module) => module.createAuthorizationServer(backend));
+    return created;
+  };
 }
 
 /** A person's browser asks, so a page answers. Other errors are bugs. */
