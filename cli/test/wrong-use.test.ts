@@ -41,7 +41,7 @@ describe('a mistyped word is answered with the right form', () => {
     ['keys create', `NAME is missing.\n${keysCreate}`],
     [
       'server add x --env-file=/dev/null',
-      '--env-file is a flag of Node, and not of this command.\nDid you mean --variable-file /dev/null?\nUsage: svc server add NAME (-- COMMAND [ARG…] | --url URL)',
+      '--env-file is a flag of Node, and not of this command.\nDid you mean --variable-file /dev/null?\nUsage: svc server add (NAME -- COMMAND [ARG…] | NAME --url URL | [NAME] --from ENTRY)',
     ],
     [
       'skill create x --tool a/b,c/d',
@@ -144,7 +144,7 @@ describe('a mistyped word is answered with the right form', () => {
     ],
     [
       'server add --name e1 -- npx',
-      'There is no flag --name.\nType the name without a flag.\nUsage: svc server add NAME (-- COMMAND [ARG…] | --url URL)',
+      'There is no flag --name.\nType the name without a flag.\nUsage: svc server add (NAME -- COMMAND [ARG…] | NAME --url URL | [NAME] --from ENTRY)',
     ],
     // Other words for a command, in another order or in other letters.
     ['add', '"svc add" is not a command.\nDid you mean "svc file add", "svc server add"?'],
@@ -187,8 +187,8 @@ describe('help', () => {
     ['-h', /^EXIT CODES\n {2}0 +done/m],
     ['help', /^EXIT CODES\n {2}0 +done/m],
     ['--help', /^ {2}130 +interrupted/m],
-    ['help server add', /\$ svc server add NAME \(-- COMMAND \[ARG…\] \| --url URL\)/],
-    ['server add -h', /\$ svc server add NAME \(-- COMMAND/],
+    ['help server add', /\$ svc server add \(NAME -- COMMAND \[ARG…\] \| NAME --url URL \| \[NAME\]\s+--from ENTRY\)/],
+    ['server add -h', /\$ svc server add \(NAME -- COMMAND/],
     ['help skills', /\$ svc skill COMMAND/],
     ['keys create --help', /\$ svc keys create NAME \[--workspace NAME\]/],
   ])('svc %s', async (line, shown) => {

@@ -62,6 +62,7 @@ export const filled: Readonly<Record<string, string>> = {
   'skill import x': 'skill import skills/echo --replace',
   'skill import ./skills/echo': 'skill import ./skills/echo --replace',
   'skill update NAME': 'skill update x --description new',
+  'skill update SKILL --add-tool x': 'skill update x --add-tool x/fail',
   'skill update NAME --remove-tool PATTERN --add-tool PATTERN': 'skill update x --remove-tool x/now --add-tool x/fail',
   'skill update NAME --remove-tool x/x': 'skill update x --remove-tool x/echo',
   'skill update x --add-tool MCPSERVER/TOOL': 'skill update x --add-tool x/fail',

@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import { useQuery } from 'urql';
 import { toShownError } from './client.ts';
 import type { Operation } from './operation.ts';
@@ -19,5 +19,10 @@ export function useOperation<Result, Variables extends object>(
 ): Answer<Result> {
   const [{ data, error }, ask] = useQuery<Result>({ query: operation.text, variables, pause: isPaused });
   const shown = useMemo(() => (error === undefined ? null : toShownError(error)), [error]);
-  return { data: data ?? null, error: shown, retry: () => ask({ requestPolicy: 'network-only' }) };
+  const asked = JSON.stringify([operation.text, variables]);
+  const answered = useRef<{ readonly asked: string; readonly data: Result } | null>(null);
+  if (data != null) answered.current = { asked, data };
+  // A refusal has no data.
+  const kept = error !== undefined && answered.current?.asked === asked ? answered.current.data : null;
+  return { data: data ?? kept, error: shown, retry: () => ask({ requestPolicy: 'network-only' }) };
 }

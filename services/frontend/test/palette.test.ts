@@ -36,7 +36,8 @@ describe.skipIf(!hasChromium)('the palette in Chromium', () => {
   /** Opens it at home. */
   async function open(on = page): Promise<void> {
     await on.goto(await browser.places());
-    await on.getByRole('heading', { level: 1 }).waitFor();
+    // Without its workspace the palette has no places.
+    await on.getByRole('button', { name: 'Default', exact: true }).waitFor();
     await summon(on);
   }
 
@@ -184,6 +185,7 @@ describe.skipIf(!hasChromium)('the palette in Chromium', () => {
     await page.keyboard.type('dark');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.evaluate('document.documentElement.className')).toBe('dark');
+    await page.getByRole('combobox').waitFor({ state: 'detached' });
     await summon();
     await page.keyboard.type('system');
     await page.keyboard.press('Enter');
