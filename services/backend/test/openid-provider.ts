@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
+import { visitAsBrowser } from './visit-as-browser.ts';
 
 export interface TestIdentity {
   readonly subject: string;
@@ -64,22 +65,7 @@ export async function startOpenidProvider(redirectUri: string): Promise<TestProv
   const running: TestProvider = {
     issuer,
     person: null,
-    async visit(url) {
-      const cookies = new Map<string, string>();
-      for (let at = new URL(url), i = 0; i < 10; i++) {
-        const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-        const page = await fetch(at, { redirect: 'manual', headers: { cookie } });
-        for (const line of page.headers.getSetCookie()) {
-          const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-          cookies.set(name, value);
-        }
-        const to = page.headers.get('location');
-        if (to === null) throw new Error(`the provider answered ${page.status}: ${await page.text()}`);
-        at = new URL(to, at);
-        if (at.origin !== issuer) return at;
-      }
-      throw new Error('the provider sends the browser in a circle');
-    },
+    visit: (url) => visitAsBrowser(issuer, url),
     async stop() {
       server.closeAllConnections();
       server.close();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
+import { visitAsBrowser } from './visit-as-browser.ts';
 
 /** An MCP server that admits the tokens of a real authorization server, which its metadata name; both on their own ports. */
 export interface ProtectedMcpServer {
@@ -124,22 +125,7 @@ export async function startProtectedMcpServer(options: {
       lifetime: 600,
       isRefused: false,
     },
-    async visit(address) {
-      const cookies = new Map<string, string>();
-      for (let at = new URL(address), i = 0; i < 10; i++) {
-        const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-        const page = await fetch(at, { redirect: 'manual', headers: { cookie } });
-        for (const line of page.headers.getSetCookie()) {
-          const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-          cookies.set(name, value);
-        }
-        const to = page.headers.get('location');
-        if (to === null) throw new Error(`the provider answered ${page.status}: ${await page.text()}`);
-        at = new URL(to, at);
-        if (at.origin !== issuer) return at.search.slice(1);
-      }
-      throw new Error('the provider sends the browser in a circle');
-    },
+    visit: async (address) => (await visitAsBrowser(issuer, address)).search.slice(1),
     knows: async (accessToken) => (await provider.AccessToken.find(accessToken)) !== undefined,
     async stop() {
       for (const one of [server, resourceServer]) {
