@@ -7,8 +7,8 @@ import { LongestFirst } from './suites/longest-first.ts';
 const here = dirname(fileURLToPath(import.meta.url));
 const every = '{cli,stack,services,templates,.config,.ci}/**/*.test.ts';
 /**
- * Suites that would disturb others: they flood the platform with a client of its own, or restart Docker. They run one at a time, after all others
- * have ended. Two floods at once on two cores exceed the bounds of one.
+ * Suites that disturb others or are disturbed by them. They flood a platform, restart Docker, or measure how fast an
+ * agent is answered during an attack. They run one at a time, after all others: beside them, a platform waits for a core.
  */
 const alone = '**/*.alone.test.ts';
 

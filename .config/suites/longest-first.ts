@@ -21,7 +21,6 @@ const longest = [
   'stack/engines/docker/test/one-host.test.ts',
   'stack/operations/replace/test/change-nodes.test.ts',
   'stack/test/adversary/copied-folder.test.ts',
-  'stack/test/adversary/hostile-mcp-server.test.ts',
   'stack/test/acme.test.ts',
   'services/kit/bus/nats/cluster.test.ts',
   'stack/test/adversary/hostile-member.test.ts',
