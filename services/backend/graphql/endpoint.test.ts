@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Budget } from '../../kit/budget.ts';
 import type { Backend } from '../context.ts';
@@ -34,6 +36,32 @@ async function ask(over: Backend, query: string, { deadlineMs, operation = newOp
   });
   return JSON.parse(await response.text());
 }
+
+/** Bytes of the heap after a full collection. */
+function liveBytes(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().heapUsed;
+}
+
+test.each([
+  ['long ones', (at: number) => `{ viewer { name } } # ${at} ${'\u0436'.repeat(1_000_000)}`],
+  ['long ones with a fault', (at: number) => `{ nothing${at} } # ${'\u0436'.repeat(1_000_000)}`],
+  ['long ones that are no GraphQL', (at: number) => `{ ${at} ${'\u0436'.repeat(1_000_000)}`],
+  ['dense ones', (at: number) => `{ a${at}: ${'a '.repeat(1900)}}`],
+])('documents hold no memory after their operations: %s', async (_what, write) => {
+  const endpoint = createGraphqlEndpoint(backend);
+  const send = async (at: number) => {
+    const body = JSON.stringify({ query: write(at) });
+    const operation = newOperation();
+    const asked = { operation, principal: operator, requestId: 'request-1', body, accept: 'application/json' };
+    await (await endpoint.answer(asked)).text();
+  };
+  await send(0);
+  const before = liveBytes();
+  for (let at = 1; at <= 40; at++) await send(at);
+  expect(liveBytes() - before).toBeLessThan(20_000_000);
+});
 
 describe('a fault below GraphQL', () => {
   test('that is a bug is logged once, under an id, without its text in the answer', async () => {

@@ -19,6 +19,7 @@ import type { GraphqlContext } from './builder.ts';
 import { createGraphCounter } from './counted-graph.ts';
 import { errorToGraphql } from './error-to-graphql.ts';
 import type { GraphqlNeeds } from './graphql-needs.ts';
+import { KeptDocuments, noErrors } from './kept-documents.ts';
 import { checkLimits, limits } from './limits.ts';
 import { createLoader } from './loader.ts';
 import type { Operation } from './operation.ts';
@@ -56,6 +57,7 @@ export function createGraphqlEndpoint(backend: GraphqlNeeds, deadlineMs = operat
     landingPage: false,
     multipart: false,
     batching: false,
+    parserAndValidationCache: { documentCache: new KeptDocuments(), errorCache: noErrors },
   });
   return {
     async answer({ principal, requestId, body, accept, operation }) {
