@@ -1,13 +1,10 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { pipe, subscribe } from 'wonka';
-import { client, toShownError } from './client.ts';
+import { backendUrl } from '../app/environment.ts';
+import { ask, client, toShownError } from './client.ts';
+import { ListReader, type Page, type ReadPages } from './list-reader.ts';
 import type { Operation } from './operation.ts';
-import type { ShownError } from './shown-error.ts';
-
-interface Page<Row> {
-  readonly nodes: readonly Row[];
-  readonly pageInfo: { readonly next?: string | null };
-}
+import { ShownError, unreachable } from './shown-error.ts';
 
 export interface PagedRows<Row> {
   /** Null until the first page is there. */
@@ -25,71 +22,66 @@ interface Question<Result, Row, Variables> {
   readonly pageOf: (result: Result) => Page<Row> | null;
 }
 
-/** The rows of a list in pages of the server. Each loaded page follows every change. */
-export function usePages<Result, Row, Variables extends object>(question: Question<Result, Row, Variables>) {
-  const { operation, variables, pageOf } = question;
+/** The rows of a list in pages of the server. The first page follows every change, and each reads the others anew. */
+export function usePages<Result, Row extends { readonly id: string }, Variables extends object>(
+  question: Question<Result, Row, Variables>,
+  pagesWanted = 1,
+): PagedRows<Row> {
+  const { operation, variables } = question;
   const asked = JSON.stringify([operation.text, variables]);
-  const [cursors, setCursors] = useState<{ asked: string; after: readonly (string | null)[] }>({
-    asked,
-    after: [null],
-  });
-  const [pages, setPages] = useState<{ asked: string; byCursor: ReadonlyMap<string | null, Page<Row>> }>(() => ({
-    asked,
-    byCursor: new Map(),
-  }));
+  const [loaded, setLoaded] = useState<{ readonly asked: string; readonly read: ReadPages<Row> } | null>(null);
   const [error, setError] = useState<ShownError | null>(null);
   const [attempt, setAttempt] = useState(0);
-  const latest = useRef(question);
-  latest.current = { operation, variables, pageOf };
-  /** The end of following, by cursor. */
-  const followed = useRef(new Map<string | null, () => void>());
+  const latest = useRef({ ...question, asked });
+  latest.current = { ...question, asked };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another question or attempt asks for all pages anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `asked` stands for the question
+  const reader = useMemo(() => {
+    const { pageOf } = question;
+    const isLatest = () => latest.current.asked === asked;
+    return new ListReader<Row>(
+      {
+        ask: async (after) => pageOf(await ask(operation, { ...variables, after })) ?? { nodes: [], pageInfo: {} },
+        onRead: (read) => {
+          if (!isLatest()) return;
+          setError(null);
+          setLoaded({ asked, read });
+        },
+        onFailed: (failed) => {
+          if (isLatest()) setError(failed instanceof ShownError ? failed : unreachable(backendUrl));
+        },
+      },
+      pagesWanted,
+    );
+  }, [asked]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt asks again
   useEffect(() => {
-    const { current } = followed;
-    return () => {
-      for (const stop of current.values()) stop();
-      current.clear();
-    };
-  }, [asked, attempt]);
+    let isShown = false;
+    const following = pipe(
+      client.query<Result>(operation.text, { ...variables, after: null }),
+      subscribe(({ data, error: failed, stale }) => {
+        // A newer answer is on its way. Until then an older one is shown, once.
+        if (stale && isShown) return;
+        if (failed !== undefined) setError(toShownError(failed));
+        const page = data === undefined || failed !== undefined ? null : latest.current.pageOf(data);
+        if (page === null) return;
+        isShown = true;
+        reader.changed(page);
+      }),
+    );
+    return following.unsubscribe;
+  }, [reader, attempt]);
 
-  const after = cursors.asked === asked ? cursors.after : firstPage;
-  const afterKey = JSON.stringify(after);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `asked` and `afterKey` stand for the question and the cursors
-  useEffect(() => {
-    // A page that is already followed is not asked for again, or the last of fifty pages would cost fifty requests.
-    for (const cursor of after.filter((one) => !followed.current.has(one))) {
-      const { unsubscribe } = pipe(
-        client.query<Result>(operation.text, { ...variables, after: cursor }),
-        subscribe(({ data, error: failed }) => {
-          setError(failed === undefined ? null : toShownError(failed));
-          const page = data === undefined ? null : latest.current.pageOf(data);
-          if (page === null) return;
-          setPages((before) => ({
-            asked,
-            byCursor: new Map(before.asked === asked ? before.byCursor : []).set(cursor, page),
-          }));
-        }),
-      );
-      followed.current.set(cursor, unsubscribe);
-    }
-  }, [asked, afterKey, attempt]);
-
-  const loaded = after.map((cursor) => (pages.asked === asked ? pages.byCursor.get(cursor) : undefined));
-  const last = loaded.at(-1);
-  const next = last?.pageInfo.next ?? null;
-  const loadMore = useCallback(() => {
-    if (next !== null) setCursors({ asked, after: [...after, next] });
-  }, [asked, after, next]);
-  const answer: PagedRows<Row> = {
-    rows: loaded[0] === undefined ? null : loaded.flatMap((page) => page?.nodes ?? []),
+  const read = loaded?.asked === asked ? loaded.read : null;
+  const next = read?.next ?? null;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after each page there is another one to load
+  const loadMore = useCallback(() => reader.more(), [reader, next]);
+  return {
+    rows: read?.rows ?? null,
     error,
-    // The page that is being loaded may not be the last one.
-    hasMore: last === undefined || next !== null,
+    hasMore: read === null || next !== null,
     loadMore,
     retry: () => setAttempt((count) => count + 1),
   };
-  return answer;
 }
-
-const firstPage: readonly (string | null)[] = [null];

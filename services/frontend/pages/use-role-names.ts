@@ -1,7 +1,7 @@
-import { useEffect, useMemo } from 'react';
+import { useMemo } from 'react';
 import { usePlace } from '../app/workspace.ts';
 import { type RoleNamesQuery, roleNamesQuery } from '../graphql/generated/operations.ts';
-import { usePages } from '../graphql/use-pages.ts';
+import { useEveryRow } from '../graphql/use-every-row.ts';
 
 export type RoleName = NonNullable<RoleNamesQuery['workspace']>['roles']['nodes'][number];
 
@@ -9,13 +9,10 @@ export type RoleName = NonNullable<RoleNamesQuery['workspace']>['roles']['nodes'
 export function useRoleNames(): readonly RoleName[] {
   const { workspace } = usePlace();
   const variables = useMemo(() => ({ workspace: workspace.id }), [workspace.id]);
-  const { rows, hasMore, loadMore } = usePages({
+  const { rows } = useEveryRow({
     operation: roleNamesQuery,
     variables,
     pageOf: (answer: RoleNamesQuery) => answer.workspace?.roles ?? null,
   });
-  useEffect(() => {
-    if (hasMore) loadMore();
-  }, [hasMore, loadMore]);
   return rows ?? [];
 }

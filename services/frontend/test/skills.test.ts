@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createSkillMutation } from '../../../stack/client/generated/operations.ts';
 import { hasChromium } from '../../../stack/test/browser.ts';
 import { foreignServers } from '../../../stack/test/foreign-servers.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from '../../../stack/test/platform.ts';
@@ -310,6 +311,38 @@ describe.skipIf(!hasChromium)('the pages of skills in Chromium', () => {
       }
       await made.close();
     }
+  });
+
+  test('a list of several pages shows what another browser adds and removes, and loses no row', async () => {
+    const backend = await platform.backend();
+    const workspace = await platform.workspace();
+    for (let at = 0; at < 230; at += 1) {
+      const input = { name: `many-${String(at).padStart(3, '0')}` };
+      await backend.send(createSkillMutation, { workspace, input });
+    }
+    await openList('?filter=many');
+    const grid = page.getByRole('grid', { name: 'Skills' });
+    const showsRows = async (count: number) =>
+      await expect
+        .poll(async () => {
+          await grid.evaluate((list) => list.scrollTo(0, list.scrollHeight));
+          return await grid.getAttribute('aria-rowcount');
+        }, soon)
+        .toBe(String(count + 1));
+    await showsRows(230);
+
+    const others = await (await browser.newContextOfOwner({})).newPage();
+    await others.goto(`${await browser.places()}/skills?add=true`);
+    const dialog = others.getByRole('dialog', { name: 'Create skill' });
+    await dialog.getByLabel('Name').fill('many-000-first');
+    await dialog.getByRole('button', { name: 'Create skill' }).click();
+    await heading('many-000-first', others);
+    await showsRows(231);
+    await platform.svc('skill', 'remove', 'many-050', '--yes');
+    await platform.svc('skill', 'remove', 'many-150', '--yes');
+    await showsRows(229);
+    await row('many-229').waitFor();
+    await others.close();
   });
 
   test('nothing was refused by the policy, and nothing was thrown', () => {
