@@ -11,7 +11,7 @@ import {
   restartMcpServerMutation,
 } from '../graphql/generated/operations.ts';
 import type { Operation } from '../graphql/operation.ts';
-import { bugInPage, ShownError } from '../graphql/shown-error.ts';
+import { type ShownError, shownErrorOf } from '../graphql/shown-error.ts';
 import { entriesNamed, hasEntries, type PaletteGroup } from './palette-entry.ts';
 import type { Place } from './workspace.ts';
 
@@ -61,7 +61,7 @@ async function restart(name: string, mcpServer: { readonly workspace: string; re
     await send(restartMcpServerMutation, mcpServer);
     showToast(`${name} restarts.`);
   } catch (thrown) {
-    showToast((thrown instanceof ShownError ? thrown : bugInPage(thrown)).message);
+    showToast(shownErrorOf(thrown).message);
   }
 }
 

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { bugInPage, ShownError } from '../graphql/shown-error.ts';
+import { type ShownError, shownErrorOf } from '../graphql/shown-error.ts';
 
 /** An action of a person: whether it runs, and why it was refused. It runs once at a time. */
 export function useAction<Given extends readonly unknown[]>(action: (...given: Given) => Promise<unknown>) {
@@ -10,7 +10,7 @@ export function useAction<Given extends readonly unknown[]>(action: (...given: G
     setBusy(true);
     setError(null);
     action(...given)
-      .catch((thrown: unknown) => setError(thrown instanceof ShownError ? thrown : bugInPage(thrown)))
+      .catch((thrown: unknown) => setError(shownErrorOf(thrown)))
       .finally(() => setBusy(false));
   };
   return { run, isBusy, error };

@@ -28,6 +28,7 @@ export async function postSignedIn(path: string, body: object): Promise<unknown>
 
 async function post(path: string, body: object): Promise<unknown> {
   let response: Response;
+  let text: string;
   try {
     response = await fetch(`${backendUrl}${path}`, {
       method: 'POST',
@@ -36,11 +37,11 @@ async function post(path: string, body: object): Promise<unknown> {
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(accountTimeoutMs),
     });
+    text = await response.text();
+    if (response.ok) return text === '' ? null : JSON.parse(text);
   } catch {
     throw unreachable(backendUrl);
   }
-  const text = await response.text();
-  if (response.ok) return text === '' ? null : JSON.parse(text);
   const requestId = response.headers.get('x-request-id');
   throw readHttpError(text, requestId) ?? unreachable(backendUrl);
 }

@@ -50,8 +50,9 @@ export function unreachable(address: string): ShownError {
   });
 }
 
-/** The page itself failed: no answer of the backend says why. */
-export function bugInPage(thrown: unknown): ShownError {
+/** As it is shown. Anything but a ShownError is a failure of the page itself: no answer of the backend says why. */
+export function shownErrorOf(thrown: unknown): ShownError {
+  if (thrown instanceof ShownError) return thrown;
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   return new ShownError({
     code: 'internal',

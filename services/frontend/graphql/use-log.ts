@@ -1,10 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { pipe, subscribe } from 'wonka';
-import { backendUrl } from '../app/environment.ts';
 import { ask, client, toShownError } from './client.ts';
 import { type LogPage, type LogRows, withFirstPage, withNextPage } from './log-rows.ts';
 import type { Operation } from './operation.ts';
-import { ShownError, unreachable } from './shown-error.ts';
+import { type ShownError, shownErrorOf } from './shown-error.ts';
 import type { PagedRows } from './use-pages.ts';
 
 interface Question<Result, Row, Variables> {
@@ -62,7 +61,7 @@ export function useLog<Result, Row extends { readonly id: string }, Variables ex
           before?.asked === asked && before.log.next === next ? { asked, log: withNextPage(before.log, page) } : before,
         );
       })
-      .catch((failed) => setError(failed instanceof ShownError ? failed : unreachable(backendUrl)))
+      .catch((thrown: unknown) => setError(shownErrorOf(thrown)))
       .finally(() => {
         if (isLoading.current === place) isLoading.current = null;
       });

@@ -72,6 +72,21 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await shared.getByRole('button', { name: 'You: guest' }).waitFor();
   });
 
+  test('an answer that is not of the backend is an error, and another try gets one', async () => {
+    const other = await (await browser.newContext()).newPage();
+    const headers = { 'access-control-allow-origin': browser.origin, 'access-control-allow-credentials': 'true' };
+    await other.route('**/account/ways', (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 200, headers, contentType: 'text/html', body: '<h1>Log in to the network</h1>' })
+        : route.continue(),
+    );
+    await other.goto(`${browser.origin}/sign-in`);
+    await other.getByRole('alert').filter({ hasText: 'does not answer' }).waitFor(patience);
+    await other.unroute('**/account/ways');
+    await other.getByRole('button', { name: 'Try again' }).click();
+    await other.getByLabel('Password').waitFor(patience);
+  });
+
   test('a refusal of the external provider is explained, and no other text of the address is shown', async () => {
     const other = await (await browser.newContext()).newPage();
     await other.goto(`${browser.origin}/sign-in?refused=unknown_address`);

@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router';
-import { useEffect, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import type { AgentRequest, OfferedRole, OfferedWorkspace } from '../../../contracts/browser-answers.ts';
 import { type AgentScope, readScope, toolsScope } from '../../../contracts/token.ts';
 import { Button } from '../../components/button.tsx';
@@ -8,17 +8,13 @@ import { RadioGroup } from '../../components/radio-group.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { answerAgent, readAgentRequest, readOfferedRoles } from '../../graphql/agent-request.ts';
-import { ShownError } from '../../graphql/shown-error.ts';
+import { useRead } from '../../graphql/use-read.ts';
 import { Question } from '../question.tsx';
 
 /** An agent asks for access: the person chooses the workspace and the roles, or refuses. */
 export function ConsentPage() {
   const { request: id } = useParams({ from: '/connect/$request' });
-  const [request, setRequest] = useState<AgentRequest | null>(null);
-  const [error, setError] = useState<ShownError | null>(null);
-  useEffect(() => {
-    readAgentRequest(id).then(setRequest, (thrown: unknown) => thrown instanceof ShownError && setError(thrown));
-  }, [id]);
+  const { data: request, error } = useRead(id, () => readAgentRequest(id));
   if (error !== null) {
     return (
       <Question title="The agent cannot be connected">
@@ -41,7 +37,7 @@ function Consent({ id, request }: { readonly id: string; readonly request: Agent
   const [chosen, setChosen] = useState(workspaces[0]?.id ?? '');
   const [scope, setScope] = useState(request.scopes[0] ?? readScope);
   const [roles, setRoles] = useState<ReadonlySet<string> | null>(null);
-  const offered = useOfferedRoles(id, chosen);
+  const offered = useRead(chosen, async () => (chosen === '' ? [] : await readOfferedRoles(id, chosen)));
   const connect = useAction(async () => {
     const answer = { workspace: chosen, roles: roles === null ? null : [...roles], scope };
     window.location.assign(await answerAgent(id, 'consent', answer));
@@ -71,7 +67,7 @@ function Consent({ id, request }: { readonly id: string; readonly request: Agent
       ) : (
         <>
           <WorkspaceChoice workspaces={workspaces} chosen={chosen} onChoose={select} />
-          <RoleChoice offered={offered.roles} roles={roles} onChoose={setRoles} />
+          <RoleChoice offered={offered.data ?? []} roles={roles} onChoose={setRoles} />
           <ScopeChoice scopes={request.scopes} chosen={scope} onChoose={setScope} />
         </>
       )}
@@ -92,32 +88,6 @@ function Consent({ id, request }: { readonly id: string; readonly request: Agent
       <p className="text-12 text-quiet">You can disconnect it at any time, under Connected agents.</p>
     </Question>
   );
-}
-
-interface OfferedRoles {
-  /** Empty until the roles are read. */
-  readonly roles: readonly OfferedRole[];
-  readonly error: ShownError | null;
-}
-
-const noRoles: OfferedRoles = { roles: [], error: null };
-
-function useOfferedRoles(id: string, workspace: string): OfferedRoles {
-  const [offered, setOffered] = useState(noRoles);
-  useEffect(() => {
-    setOffered(noRoles);
-    if (workspace === '') return;
-    let isLatest = true;
-    const show = (read: OfferedRoles) => isLatest && setOffered(read);
-    readOfferedRoles(id, workspace).then(
-      (roles) => show({ roles, error: null }),
-      (thrown: unknown) => thrown instanceof ShownError && show({ roles: [], error: thrown }),
-    );
-    return () => {
-      isLatest = false;
-    };
-  }, [id, workspace]);
-  return offered;
 }
 
 interface WorkspaceChoiceProps {

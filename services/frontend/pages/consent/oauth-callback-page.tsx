@@ -5,7 +5,7 @@ import { ErrorState } from '../../components/error-state.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { send } from '../../graphql/client.ts';
 import { finishIntegrationMutation } from '../../graphql/generated/operations.ts';
-import { bugInPage, ShownError } from '../../graphql/shown-error.ts';
+import { type ShownError, shownErrorOf } from '../../graphql/shown-error.ts';
 import { Question } from '../question.tsx';
 
 /** An authorization server has sent the browser back: the backend exchanges its code, once. */
@@ -24,7 +24,7 @@ export function OauthCallbackPage() {
           ...{ to: '/w/$workspace/settings/integrations', params: { workspace: workspace ?? '' } },
           ...{ search: { panel: id }, replace: true },
         }),
-      (thrown: unknown) => setError(thrown instanceof ShownError ? thrown : bugInPage(thrown)),
+      (thrown: unknown) => setError(shownErrorOf(thrown)),
     );
   }, [workspace, navigate]);
   if (error === null) {

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { send } from '../../graphql/client.ts';
 import { createToolTokenMutation } from '../../graphql/generated/operations.ts';
 import { callTool } from '../../graphql/mcp-client.ts';
-import { bugInPage, ShownError } from '../../graphql/shown-error.ts';
+import { ShownError, shownErrorOf } from '../../graphql/shown-error.ts';
 import { readToolResult, type ToolResult } from './tool-result.ts';
 
 export type CallState =
@@ -61,8 +61,8 @@ export function useToolCall(name: string, token: TokenSource) {
 }
 
 /** remote-mcp speaks of an API key, which the person does not have. */
-function shown(error: unknown): ShownError {
-  if (!(error instanceof ShownError)) return bugInPage(error);
+function shown(thrown: unknown): ShownError {
+  const error = shownErrorOf(thrown);
   if (error.code !== 'unauthenticated') return error;
   const message = 'The platform no longer lets you try tools here.';
   const hint = 'Only owners and admins may. Reload the page, and sign in again if it asks.';

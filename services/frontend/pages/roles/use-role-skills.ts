@@ -1,8 +1,7 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
-import { backendUrl } from '../../app/environment.ts';
 import { refreshShown, send } from '../../graphql/client.ts';
 import { type RoleRowFragment, updateRoleMutation } from '../../graphql/generated/operations.ts';
-import { ShownError, unreachable } from '../../graphql/shown-error.ts';
+import { type ShownError, shownErrorOf } from '../../graphql/shown-error.ts';
 
 export interface RoleSkills {
   /** As the person chose it, if the backend has not answered yet. */
@@ -54,7 +53,7 @@ export function useRoleSkills(workspace: string): RoleSkills {
         }
       } catch (error) {
         change(row.id, () => untouched);
-        setRefusal(error instanceof ShownError ? error : unreachable(backendUrl));
+        setRefusal(shownErrorOf(error));
         refreshShown();
       } finally {
         sending.current.delete(row.id);

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import type { ShownInvitation } from '../../../contracts/browser-answers.ts';
 import { parsePersonName } from '../../../contracts/names.ts';
 import { Button } from '../../components/button.tsx';
@@ -8,7 +8,7 @@ import { Field, problemOf } from '../../components/field.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { postAccount } from '../../graphql/account.ts';
-import { ShownError } from '../../graphql/shown-error.ts';
+import { useRead } from '../../graphql/use-read.ts';
 import { Question } from '../question.tsx';
 import { enter } from './enter.ts';
 import { useLinkToken } from './use-link-token.ts';
@@ -20,14 +20,7 @@ export function InvitationPage() {
 }
 
 function Invited({ token }: { readonly token: string }) {
-  const [invitation, setInvitation] = useState<ShownInvitation | null>(null);
-  const [error, setError] = useState<ShownError | null>(null);
-  useEffect(() => {
-    postAccount('invitation', { token }).then(
-      setInvitation,
-      (thrown: unknown) => thrown instanceof ShownError && setError(thrown),
-    );
-  }, [token]);
+  const { data: invitation, error } = useRead(token, () => postAccount('invitation', { token }));
   if (error !== null) {
     return (
       <Question title="Invitation">

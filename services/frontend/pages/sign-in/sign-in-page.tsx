@@ -1,6 +1,5 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import type { SignInWays } from '../../../contracts/browser-answers.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
 import { Field } from '../../components/field.tsx';
@@ -8,7 +7,8 @@ import { Skeleton } from '../../components/skeleton.tsx';
 import { Snippet } from '../../components/snippet.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { postAccount } from '../../graphql/account.ts';
-import { ShownError } from '../../graphql/shown-error.ts';
+import { shownErrorOf } from '../../graphql/shown-error.ts';
+import { useRead } from '../../graphql/use-read.ts';
 import { providerUrl, readWays, signInWithPasskey } from '../../graphql/ways.ts';
 import { Question } from '../question.tsx';
 import { enter } from './enter.ts';
@@ -28,7 +28,7 @@ export function SignInPage() {
     setRefusal(null);
     postAccount('link', { token }).then(
       () => enter(back),
-      (error: unknown) => error instanceof ShownError && setRefusal(error),
+      (thrown: unknown) => setRefusal(shownErrorOf(thrown)),
     );
   }, [token, back]);
   if (token !== null && refusal?.code === 'conflict') {
@@ -76,19 +76,12 @@ function ReplacePerson({ question, token, back }: ReplacePersonProps) {
 }
 
 function WaysToSignIn({ back }: { readonly back: string | undefined }) {
-  const [ways, setWays] = useState<SignInWays | null>(null);
-  const [error, setError] = useState<ShownError | null>(null);
-  const [attempt, setAttempt] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt asks again
-  useEffect(() => {
-    setError(null);
-    readWays().then(setWays, (thrown: unknown) => thrown instanceof ShownError && setError(thrown));
-  }, [attempt]);
+  const { data: ways, error, retry } = useRead('', readWays);
   const passkey = useAction(async () => {
     await signInWithPasskey();
     enter(back);
   });
-  if (error !== null) return <ErrorState error={error} onRetry={() => setAttempt(attempt + 1)} />;
+  if (error !== null) return <ErrorState error={error} onRetry={retry} />;
   if (ways === null) return <Skeleton lines={3} />;
   return (
     <div className="grid gap-6">

@@ -9,7 +9,7 @@ import {
   type ToolRef,
   updateSkillMutation,
 } from '../../graphql/generated/operations.ts';
-import { bugInPage, ShownError } from '../../graphql/shown-error.ts';
+import { ShownError, shownErrorOf } from '../../graphql/shown-error.ts';
 
 export interface SkillAt {
   readonly workspace: string;
@@ -80,7 +80,7 @@ export function setInRole(workspace: string, { role, skill, has }: { role: strin
 
 /** Of an Undo, which has no place of its own on the screen. */
 export function tellFailure(error: unknown): void {
-  showToast(error instanceof ShownError ? error.message : bugInPage(error).message);
+  showToast(shownErrorOf(error).message);
 }
 
 /** Repeats a change that reads first, while others change the same object. */

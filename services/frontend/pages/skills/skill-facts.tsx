@@ -1,8 +1,7 @@
-import { useEffect, useState } from 'react';
 import { usePlace } from '../../app/workspace.ts';
 import { ask } from '../../graphql/client.ts';
 import { type SkillCallsQuery, skillCallsQuery } from '../../graphql/generated/operations.ts';
-import { bugInPage, ShownError } from '../../graphql/shown-error.ts';
+import { useRead } from '../../graphql/use-read.ts';
 import type { Skill } from './shown-skill.ts';
 
 const number = new Intl.NumberFormat('en');
@@ -32,17 +31,8 @@ type Calls = NonNullable<NonNullable<SkillCallsQuery['workspace']>['skill']>['we
 /** Read once: the sum over many records is not for every change that somebody makes. */
 export function SkillUsage({ id }: { readonly id: string }) {
   const { workspace } = usePlace();
-  const [lines, setLines] = useState<readonly string[]>(['–']);
-  useEffect(() => {
-    let isLeft = false;
-    ask(skillCallsQuery, { workspace: workspace.id, id })
-      .then(({ workspace: read }) => linesOf(read?.skill ?? null))
-      .catch((error: unknown) => [error instanceof ShownError ? error.message : bugInPage(error).message])
-      .then((read) => !isLeft && setLines(read));
-    return () => {
-      isLeft = true;
-    };
-  }, [workspace.id, id]);
+  const { data, error } = useRead(id, () => ask(skillCallsQuery, { workspace: workspace.id, id }));
+  const lines = error === null ? linesOf(data?.workspace?.skill ?? null) : [error.message];
   return (
     <div className="grid gap-1">
       <dt className="text-quiet">Usage</dt>
