@@ -6,7 +6,8 @@ import type { Secret } from '../../contracts/secret.ts';
 import { keysOfMemberMax } from '../../contracts/workspace-limits.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
 import { tooMany } from '../graph/get-node.ts';
-import { type Node, pageMax } from '../graph/graph.ts';
+import type { Node } from '../graph/graph.ts';
+import { countKeys } from '../members/count-keys.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { parseExpiry, parseRoles } from './key-fields.ts';
@@ -75,8 +76,6 @@ export async function addKey(
 }
 
 export async function requireRoomForKey({ transaction, workspace }: Change, user: UserId): Promise<void> {
-  const options = { anchor: workspace, limitEach: pageMax };
-  const keys = (await transaction.followBack({ from: 'key', edge: 'user' }, [user], options)).get(user) ?? [];
-  if (keys.filter(({ revokedAt }) => revokedAt === null).length < keysOfMemberMax) return;
+  if ((await countKeys(transaction, workspace, user)) < keysOfMemberMax) return;
   throw tooMany('keys of a member', keysOfMemberMax, { hint: 'Revoke one that no agent uses any more.' });
 }

@@ -203,6 +203,30 @@ describe('members change members', () => {
     const [left] = await members();
     expect(left).toMatchObject({ id: owner, keys: [{ name: 'agent', state: 'valid' }] });
   });
+
+  test('but not to one who would have more than a hundred keys, and then nothing changes', async () => {
+    const { id, members } = await open();
+    const [heir, leaving] = [await backend.addMember(id, 'viewer'), await backend.addMember(id, 'viewer')];
+    const query = 'mutation ($w: ID!, $n: String!) { createKey(workspace: $w, input: { name: $n }) { key { id } } }';
+    const addKey = async (n: string, token: string) =>
+      expect((await backend.ask({ query, variables: { w: id, n }, token })).code).toBe(null);
+    for (let at = 0; at < 99; at += 1) await addKey(`own ${at}`, heir.token);
+    for (const name of ['one', 'two']) await addKey(name, leaving.token);
+    const [, to, from] = await members();
+    const remove = async () =>
+      await backend.ask({
+        query: removeQuery,
+        variables: { w: id, m: from.id, k: to.id },
+        token: await backend.operatorToken(),
+      });
+    const { code, errors } = await remove();
+    expect(code).toBe('too_large');
+    expect(errors[0]?.message).toContain('has 99 keys and cannot get 2 more: a member may have 100.');
+    expect(await members()).toHaveLength(3);
+    expect((await members())[2].keys).toMatchObject([{ state: 'valid' }, { state: 'valid' }]);
+    await backend.must('mutation ($w: ID!) { revokeKey(workspace: $w, key: "own 0") { id } }', { w: id });
+    expect((await remove()).code).toBe(null);
+  });
 });
 
 describe('a removed member’s connected agents', () => {

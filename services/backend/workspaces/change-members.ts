@@ -1,6 +1,8 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
+import { lastOwner } from '../../contracts/last-owner.ts';
 import type { MemberRole } from '../../contracts/member-roles.ts';
+import { keysOfMemberMax } from '../../contracts/workspace-limits.ts';
 import { announceAccount } from '../accounts/announce-account.ts';
 import { endKey } from '../accounts/end-key.ts';
 import { removeGrantOfKey } from '../accounts/remove-grant.ts';
@@ -10,6 +12,7 @@ import { differences } from '../activity/record-activity.ts';
 import { everyPage } from '../graph/every-page.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { parseMemberRole, requireRank, requireRight } from '../members/access.ts';
+import { countKeys } from '../members/count-keys.ts';
 import { createMember } from '../members/create-member.ts';
 import { requireRoomToOwn } from '../members/require-room-to-own.ts';
 import { ensureUser } from '../members/users.ts';
@@ -104,6 +107,9 @@ export async function removeMember(
     const heir = keysTo == null ? null : await getHeir(change, { member, keysTo });
     const keys = await keysInUse(transaction, member);
     requireSeen({ kind: 'member', name: user.email }, { kind: 'key', objects: keys, seen: ifUsedBy });
+    if (heir !== null) {
+      await requireRoomToHandOver(change, heir, keys.filter(({ client }) => client === null).length);
+    }
     for (const key of keys) {
       if (heir === null || key.client !== null) await revoke(change, key);
       else await handOver(change, key, { from: user, to: heir });
@@ -144,6 +150,16 @@ async function getHeir(
   const heir = await getMember(change, keysTo);
   if (heir.member.id !== member.id && !heir.member.suspended) return heir.user;
   throw new SvcError('conflict', `"${heir.user.email}" cannot get the keys: name another member who is not suspended.`);
+}
+
+async function requireRoomToHandOver({ transaction, workspace }: Change, heir: Named, count: number): Promise<void> {
+  const owned = await countKeys(transaction, workspace, heir.id);
+  if (owned + count <= keysOfMemberMax) return;
+  throw new SvcError(
+    'too_large',
+    `"${heir.email}" has ${owned} keys and cannot get ${count} more: a member may have ${keysOfMemberMax}.`,
+    { hint: 'Give the keys to another member, or first revoke those that no agent uses: svc keys revoke NAME' },
+  );
 }
 
 /** The keys of a member that are not revoked, of which some may have expired. */
@@ -193,16 +209,13 @@ async function getMember({ transaction, workspace }: Change, id: string): Promis
   return { member, user };
 }
 
-/** A workspace always has an owner who is not suspended: keys that operators make belong to the owner. */
 async function requireOtherOwner({ transaction, access }: Change, { member, user }: KnownMember): Promise<void> {
   const { workspace } = access;
   const where = [{ field: 'role', equals: 'owner' }] as const;
   const { nodes } = await transaction.select({ type: 'member', anchor: workspace.id, where, limit: pageMax });
   const active = nodes.filter(({ suspended }) => !suspended);
   if (!active.some(({ id }) => id === member.id) || active.length > 1) return;
-  throw new SvcError('conflict', `"${user.email}" is the last owner of the workspace "${workspace.name}".`, {
-    hint: 'First make somebody else an owner: svc user update EMAIL --role owner',
-  });
+  throw lastOwner(user.email, workspace.name);
 }
 
 function entryOf(
