@@ -134,8 +134,8 @@ const untried: readonly RegExp[] = [
   /^Mutation\.(create|update)Skill\(input\.tools\.tool\)$/,
   /^Mutation\.updateIntegration\(input\.(scopes|clientId|clientSecret)\)$/,
   /^Mutation\.(create|update)Role\(input\.(readOnly|rules\.(effect|tool))\)$/,
-  // A state of the workspace's own MCP servers.
-  /^Workspace\.mcpServers\(failing\)$/,
+  // A state of the workspace's own MCP servers and integrations.
+  /^Workspace\.(mcpServers\(failing\)|integrations\(state\))$/,
   // A word of a closed list, and an address, which names nothing of a workspace.
   /^Mutation\.(updateMember|inviteMember)(\(input\.(role|email)\))$/,
   /^UsageSummary\.largest\((by|order)\)$/,

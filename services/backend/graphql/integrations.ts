@@ -61,10 +61,14 @@ export function addIntegrations(builder: Builder): void {
   builder.objectFields('Workspace', (t) => ({
     integrations: t.field({
       type: 'IntegrationPage',
-      args: pageArgs(builder),
-      resolve: async ({ id: anchor }, args, { backend, access }) => {
+      args: { ...pageArgs(builder), state: t.arg({ type: stateType }) },
+      resolve: async ({ id: anchor }, { state, ...page }, { backend, access }) => {
         await access(anchor, 'read');
-        return await backend.graph.select({ type: 'integration', anchor, orderBy: 'createdAt', ...pageOf(args) });
+        const where = state == null ? [] : [{ field: 'state', equals: state } as const];
+        return await backend.graph.select({
+          ...{ type: 'integration', anchor, where, orderBy: 'createdAt' },
+          ...pageOf(page),
+        });
       },
     }),
     integration: t.field({

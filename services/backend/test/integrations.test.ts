@@ -258,6 +258,10 @@ describe('the tokens', () => {
     await vi.waitFor(async () => expect((await shown()).state).toBe('expired'), waiting);
     expect((await shown()).problem).toMatchObject({ code: 'token_expired' });
     expect((await assigned())?.authorization).toBeUndefined();
+    const listed = `query ($w: ID!) { workspace(id: $w) {
+      expired: integrations(state: expired) { nodes { id } } connected: integrations(state: connected) { nodes { id } } } }`;
+    const { expired, connected } = (await backend.must(listed, { w })).workspace;
+    expect([expired.nodes, connected.nodes]).toEqual([[{ id }], []]);
     await connect();
     expect((await assigned())?.authorization).toMatch(/^Bearer /);
   });

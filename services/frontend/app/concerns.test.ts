@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Attention, concernsOf } from './concerns.ts';
+import { type Attention, concernsOf, hasMoreConcerns } from './concerns.ts';
 
 const day = 24 * 60 * 60 * 1000;
 const now = Date.UTC(2026, 10, 27);
@@ -10,7 +10,7 @@ const key = { id: 'key_1', name: 'laptop', client: null, state: 'valid', expires
 const base: Attention = {
   id: 'wsp_1',
   mcpServers: { nodes: [], pageInfo: { next: null } },
-  integrations: { nodes: [] },
+  integrations: { nodes: [], pageInfo: { next: null } },
   runtimes: { nodes: [] },
   ownKeys: [],
 };
@@ -42,13 +42,19 @@ test('an MCP server that fails leads to its panel, and for one without authoriza
 });
 
 test('an expired integration is a concern, once', () => {
-  const expired = { id: 'itg_1', state: 'expired', problem: null, mcpServer: { id: 'srv_1', name: 'crm' } } as const;
-  const connected = { ...expired, id: 'itg_2', state: 'connected' } as const;
-  const integrations = { nodes: [expired, connected] };
+  const expired = { id: 'itg_1', problem: null, mcpServer: { id: 'srv_1', name: 'crm' } } as const;
+  const integrations = { nodes: [expired], pageInfo: { next: null } };
   expect(told({ integrations })).toMatchObject([
     { id: 'itg_1', action: 'Reconnect', place: '/w/$workspace/settings/integrations', panel: 'itg_1' },
   ]);
   expect(told({ ...ofServer({}), integrations }).map(({ id }) => id)).toEqual(['srv_1']);
+});
+
+test('a list that goes on may have more concerns', () => {
+  const goesOn = { nodes: [], pageInfo: { next: 'x' } };
+  expect(hasMoreConcerns(base)).toBe(false);
+  expect(hasMoreConcerns({ ...base, mcpServers: goesOn })).toBe(true);
+  expect(hasMoreConcerns({ ...base, integrations: goesOn })).toBe(true);
 });
 
 test('what only admins can mend is not a concern of the person, and comes behind those that are', () => {

@@ -40,12 +40,17 @@ export function concernsOf(answer: Attention, { mayConfigure, now }: Reader): Co
     ...mcpServers.nodes.map((server) => ofServer(server, mayConfigure)),
     // An MCP server that fails for it says so itself.
     ...integrations.nodes
-      .filter(({ state, mcpServer }) => state === 'expired' && mcpServer !== null && !failing.has(mcpServer.id))
+      .filter(({ mcpServer }) => mcpServer !== null && !failing.has(mcpServer.id))
       .map((integration) => ofIntegration(integration, mayConfigure)),
     ...runtimes.nodes.filter(({ available }) => !available).map((runtime) => ofRuntime(runtime, mayConfigure)),
     ...ofKeys(ownKeys, now),
   ];
   return concerns.toSorted((one, other) => Number(other.isMine) - Number(one.isMine));
+}
+
+/** Whether there may be more than `concernsOf` lists. */
+export function hasMoreConcerns({ mcpServers, integrations }: Attention): boolean {
+  return mcpServers.pageInfo.next != null || integrations.pageInfo.next != null;
 }
 
 function ofServer(

@@ -86,10 +86,11 @@ export function TopBar({ place, viewer }: { readonly place: Place | null; readon
 
 /** How many things need the person. Home says which. */
 function Attention({ place }: { readonly place: Place | null }) {
-  const mine = (useConcerns(place).concerns ?? []).filter(({ isMine }) => isMine);
+  const { concerns, hasMore } = useConcerns(place);
+  const mine = (concerns ?? []).filter(({ isMine }) => isMine);
   if (place === null || mine.length === 0) return null;
   const isBad = mine.some(({ tone }) => tone === 'bad');
-  const words = mine.length === 1 ? '1 thing needs you' : `${mine.length} things need you`;
+  const words = mine.length === 1 ? '1 thing needs you' : `${hasMore ? 'At least ' : ''}${mine.length} things need you`;
   return (
     <Link
       to="/w/$workspace"
@@ -98,7 +99,7 @@ function Attention({ place }: { readonly place: Place | null }) {
       aria-label={words}
       className="inline-flex h-11 items-center rounded-control px-2 font-medium text-13 hover:bg-hover tablet:h-8"
     >
-      <StatusDot tone={isBad ? 'bad' : 'warn'}>{String(mine.length)}</StatusDot>
+      <StatusDot tone={isBad ? 'bad' : 'warn'}>{`${mine.length}${hasMore ? '+' : ''}`}</StatusDot>
     </Link>
   );
 }

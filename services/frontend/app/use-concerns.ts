@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { attentionQuery } from '../graphql/generated/operations.ts';
 import { useOperation } from '../graphql/use-operation.ts';
-import { concernsOf } from './concerns.ts';
+import { concernsOf, hasMoreConcerns } from './concerns.ts';
 import type { Place } from './workspace.ts';
 
 /** The concerns of a workspace; null until they are known. The top bar and Home ask the same question. */
@@ -15,5 +15,5 @@ export function useConcerns(place: Place | null) {
     () => (answer === null ? null : concernsOf(answer, { mayConfigure, now: Date.now() })),
     [answer, mayConfigure],
   );
-  return { concerns, error, retry };
+  return { concerns, hasMore: answer !== null && hasMoreConcerns(answer), error, retry };
 }

@@ -264,7 +264,7 @@ export type AttentionQueryVariables = Exact<{
 }>;
 
 
-export type AttentionQuery = { readonly workspace: { readonly id: string, readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly status: McpServerStatus, readonly reason: ProblemFragment | null, readonly integration: { readonly id: string } | null }>, readonly pageInfo: { readonly next: string | null } }, readonly integrations: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly state: IntegrationState, readonly problem: ProblemFragment | null, readonly mcpServer: { readonly id: string, readonly name: string } | null }> }, readonly runtimes: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly available: boolean }> }, readonly ownKeys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly client: string | null, readonly state: KeyState, readonly expiresAt: number | null, readonly replaces: { readonly id: string } | null }> } | null };
+export type AttentionQuery = { readonly workspace: { readonly id: string, readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly status: McpServerStatus, readonly reason: ProblemFragment | null, readonly integration: { readonly id: string } | null }>, readonly pageInfo: { readonly next: string | null } }, readonly integrations: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly problem: ProblemFragment | null, readonly mcpServer: { readonly id: string, readonly name: string } | null }>, readonly pageInfo: { readonly next: string | null } }, readonly runtimes: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly available: boolean }> }, readonly ownKeys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly client: string | null, readonly state: KeyState, readonly expiresAt: number | null, readonly replaces: { readonly id: string } | null }> } | null };
 
 export type BeginningQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -906,7 +906,7 @@ export const restartableMcpServersQuery: Operation<RestartableMcpServersQuery, R
 };
 
 export const attentionQuery: Operation<AttentionQuery, AttentionQueryVariables> = {
-  text: "query Attention($workspace:ID){workspace(id:$workspace){id mcpServers(first:100 failing:true){nodes{id name status reason{...Problem}integration{id}}pageInfo{next}}integrations(first:100){nodes{id state problem{...Problem}mcpServer{id name}}}runtimes(first:100){nodes{id name available}}ownKeys(first:100){id name client state expiresAt replaces{id}}}}fragment Problem on Reason{code message repair}",
+  text: "query Attention($workspace:ID){workspace(id:$workspace){id mcpServers(first:100 failing:true){nodes{id name status reason{...Problem}integration{id}}pageInfo{next}}integrations(first:100 state:expired){nodes{id problem{...Problem}mcpServer{id name}}pageInfo{next}}runtimes(first:100){nodes{id name available}}ownKeys(first:100){id name client state expiresAt replaces{id}}}}fragment Problem on Reason{code message repair}",
 };
 
 export const beginningQuery: Operation<BeginningQuery, BeginningQueryVariables> = {

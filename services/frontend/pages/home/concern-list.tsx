@@ -6,8 +6,13 @@ import { Icon } from '../../components/icon.tsx';
 /** A concern about a service of the platform: nothing of the workspace mends it. */
 export type ServiceConcern = Pick<Concern, 'id' | 'tone' | 'title' | 'reason'>;
 
+interface ConcernListProps {
+  readonly concerns: readonly (Concern | ServiceConcern)[];
+  readonly hasMore: boolean;
+}
+
 /** Each thing that is not well, with the place where it is mended. */
-export function ConcernList({ concerns }: { readonly concerns: readonly (Concern | ServiceConcern)[] }) {
+export function ConcernList({ concerns, hasMore }: ConcernListProps) {
   return (
     <section aria-label="Not well">
       <ul className="divide-y divide-border rounded-control border border-border bg-surface">
@@ -26,6 +31,9 @@ export function ConcernList({ concerns }: { readonly concerns: readonly (Concern
           </li>
         ))}
       </ul>
+      {hasMore && (
+        <p className="mt-2 text-13 text-quiet">There may be more: see the lists of MCP servers and integrations.</p>
+      )}
     </section>
   );
 }

@@ -21,16 +21,19 @@ const CallsOverTime = lazy(() =>
 /** Whether everything is well, what needs the person, and then how to connect an agent, or what agents call. */
 export function HomePage() {
   const place = usePlace();
-  const { concerns, error, retry } = useConcerns(place);
+  const { concerns, hasMore, error, retry } = useConcerns(place);
   const services = useServiceConcerns();
   const all = concerns === null ? null : [...services, ...concerns];
   const beginning = useBeginning();
   return (
     <>
-      <PageHead title={place.workspace.name} about={all === null ? 'Checking…' : <Verdict count={all.length} />} />
+      <PageHead
+        title={place.workspace.name}
+        about={all === null ? 'Checking…' : <Verdict count={all.length} hasMore={hasMore} />}
+      />
       <div className="grid gap-10">
         {error !== null && <ErrorState error={error} onRetry={retry} />}
-        {all !== null && all.length > 0 && <ConcernList concerns={all} />}
+        {all !== null && all.length > 0 && <ConcernList concerns={all} hasMore={hasMore} />}
         {beginning.error !== null && beginning.state === null && (
           <ErrorState error={beginning.error} onRetry={beginning.retry} />
         )}
@@ -46,9 +49,10 @@ export function HomePage() {
   );
 }
 
-function Verdict({ count }: { readonly count: number }) {
+function Verdict({ count, hasMore }: { readonly count: number; readonly hasMore: boolean }) {
   if (count === 0) return <StatusDot tone="good">Everything is well</StatusDot>;
-  return <StatusDot tone="bad">{count === 1 ? '1 thing is not well' : `${count} things are not well`}</StatusDot>;
+  const words = count === 1 ? '1 thing is not well' : `${hasMore ? 'At least ' : ''}${count} things are not well`;
+  return <StatusDot tone="bad">{words}</StatusDot>;
 }
 
 const range = '7d';
