@@ -11,6 +11,7 @@ import { graphqlPath } from '../../contracts/token.ts';
 import { createSchema } from '../graphql/schema.ts';
 import { noteNeed } from '../integrations/note-need.ts';
 import type { Right } from '../members/access.ts';
+import { ensureUser } from '../members/users.ts';
 import { Authenticator } from './authenticator.ts';
 import { type ProtectedMcpServer, startProtectedMcpServer } from './protected-mcp-server.ts';
 import { type Answer, startTestBackend, type TestBackend } from './start-test-backend.ts';
@@ -59,6 +60,13 @@ async function memberWho(fate: 'suspend' | 'remove'): Promise<string> {
   };
   await backend.must(`mutation ($w: ID!, $id: ID!) { ${does[fate]} }`, { w: home.workspace, id: member?.id });
   return token;
+}
+
+/** The token of a new person, because creating a workspace makes a member of one. */
+async function newcomer(): Promise<string> {
+  const email = `${fresh()}@example.com`;
+  const user = await backend.withGraph((graph) => graph.write((transaction) => ensureUser(transaction, email)));
+  return await backend.userToken(user.id);
 }
 
 async function addHome(name: string): Promise<Home> {
@@ -658,8 +666,9 @@ describe.each(Object.entries(rows))('%s', (_name, row) => {
   test.each([
     ['a member of another workspace', 'stranger'],
     ['a removed member', 'removed'],
+    ['a person who was never a member', 'newcomer'],
   ])('%s learns nothing, not even that it exists', async (_person, who) => {
-    const answer = await row.ask(home, tokens.get(who));
+    const answer = await row.ask(home, who === 'newcomer' ? await newcomer() : tokens.get(who));
     expect(JSON.stringify(answer)).not.toMatch(/Home|same/);
     expect(JSON.stringify(answer.data)).not.toContain(home.workspace);
     if (row.right === 'self') return;
