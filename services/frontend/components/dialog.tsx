@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { IconButton } from './button.tsx';
 
 export interface DialogProps {
@@ -35,7 +35,8 @@ export function Dialog({ title, onClose, children }: DialogProps) {
 /** Opens the dialog that gets the result as its `ref`, with the focus in its first field. */
 export function useModal() {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // A dialog that has left the document gives no focus back, so it is closed before.
+  useLayoutEffect(() => {
     const { current } = dialog;
     if (current === null || current.open) return;
     current.showModal();

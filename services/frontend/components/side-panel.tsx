@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { IconButton } from './button.tsx';
 
 /** The details of a row beside its table; on a phone it covers the page. Esc closes it and gives the focus back. */
@@ -15,7 +15,8 @@ export function SidePanel({
   const panel = useRef<HTMLElement>(null);
   const close = useRef(onClose);
   close.current = onClose;
-  useEffect(() => {
+  // Before the panel leaves the document, which would take the focus away.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     panel.current?.focus();
     const onKeyDown = (event: KeyboardEvent) => {

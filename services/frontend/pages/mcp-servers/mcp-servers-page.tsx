@@ -6,6 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorState } from '../../components/error-state.tsx';
+import { FilterField } from '../../components/filter-field.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { type McpServersQuery, mcpServersQuery } from '../../graphql/generated/operations.ts';
 import { usePages } from '../../graphql/use-pages.ts';
@@ -84,15 +85,11 @@ export function McpServersPage() {
         action={mayConfigure && addButton}
       />
       <div className="mb-3">
-        <input
+        <FilterField
           ref={input}
-          type="search"
-          aria-label="Filter by name"
-          placeholder="Filter by name"
+          label="Filter by name"
           value={filter}
-          onChange={({ target }) => show({ filter: target.value === '' ? undefined : target.value }, true)}
-          onKeyDown={({ key, currentTarget }) => key === 'Escape' && currentTarget.blur()}
-          className="h-11 w-full rounded-control border border-border-strong bg-surface px-3 text-16 tablet:h-8 tablet:w-64 tablet:text-13"
+          onText={(text) => show({ filter: text === '' ? undefined : text }, true)}
         />
       </div>
       {error !== null && (

@@ -5,6 +5,7 @@ import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorState } from '../../components/error-state.tsx';
+import { leaveToList } from '../../components/filter-field.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import {
   type RoleRowFragment,
@@ -157,7 +158,7 @@ function Filter({
       placeholder={label}
       value={value}
       onChange={({ target }) => onText(target.value === '' ? undefined : target.value)}
-      onKeyDown={({ key, currentTarget }) => key === 'Escape' && currentTarget.blur()}
+      onKeyDown={leaveToList}
       className="h-11 min-w-0 flex-1 rounded-control border border-border-strong bg-surface px-3 text-16 tablet:h-8 tablet:w-60 tablet:flex-none tablet:text-13"
     />
   );

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { instructionsMaxBytes } from '../../../contracts/workspace-limits.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { usePlace } from '../../app/workspace.ts';
@@ -62,6 +62,9 @@ export function SkillInstructions(props: InstructionsProps) {
 function Editor({ skill, draft, onDraft, onClose }: InstructionsProps) {
   const { workspace } = usePlace();
   const [isPreview, setPreview] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  // The button that opened the editor is gone.
+  useEffect(() => form.current?.querySelector('textarea')?.focus(), []);
   const [isDiscarding, setDiscarding] = useState(false);
   const [theirs, setTheirs] = useState<Draft['base'] | null>(null);
   // The text from before the first letter is that of the skill as it is now.
@@ -99,6 +102,7 @@ function Editor({ skill, draft, onDraft, onClose }: InstructionsProps) {
       }
     >
       <form
+        ref={form}
         className="grid gap-3"
         onSubmit={(event) => {
           event.preventDefault();

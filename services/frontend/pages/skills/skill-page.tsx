@@ -53,16 +53,12 @@ function OneSkill({ id }: { readonly id: string }) {
       </Link>
       {skill !== null ? (
         <Details skill={skill} draft={draft} onDraft={setDraft} />
+      ) : error === null && data === null ? (
+        <Skeleton lines={8} />
       ) : (
         <>
           <PageHead title="Skill" />
-          {error !== null ? (
-            <ErrorState error={error} onRetry={retry} />
-          ) : data === null ? (
-            <Skeleton lines={8} />
-          ) : (
-            <Missing id={id} draft={draft} />
-          )}
+          {error !== null ? <ErrorState error={error} onRetry={retry} /> : <Missing id={id} draft={draft} />}
         </>
       )}
     </>
