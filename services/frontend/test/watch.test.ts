@@ -80,6 +80,27 @@ describe.skipIf(!hasChromium)('home, keys, usage and activity in Chromium', () =
     await page.getByRole('link', { name: '1 thing needs you' }).waitFor({ state: 'detached', ...soon });
   });
 
+  test('home tells a refusal once, and asks for everything again', async () => {
+    let isRefusing = true;
+    await page.route('**/graphql', async (route) => {
+      const isOfFrame = /query (Viewer|OpenedWorkspace)\b/.test(route.request().postDataJSON().query);
+      if (!isRefusing || isOfFrame) return await route.continue();
+      await route.fulfill({
+        json: { errors: [{ message: 'The graph does not answer.', extensions: { code: 'unavailable' } }] },
+        headers: { 'access-control-allow-origin': browser.origin, 'access-control-allow-credentials': 'true' },
+      });
+    });
+    await page.goto(base);
+    await page.getByRole('alert').waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await page.getByRole('alert').count()).toBe(1);
+    isRefusing = false;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Connect an agent' }).waitFor();
+    await page.getByText('Everything is well').waitFor();
+    await page.unroute('**/graphql');
+  });
+
   let key = '';
 
   test('the first call turns home into the usage at a glance', async () => {

@@ -25,6 +25,12 @@ export function HomePage() {
   const services = useServiceConcerns();
   const all = concerns === null ? null : [...services, ...concerns];
   const beginning = useBeginning();
+  // What refuses one question mostly refuses all, and a person reads the reason once.
+  const problem = error ?? (beginning.state === null ? beginning.error : null);
+  const retryAll = () => {
+    retry();
+    beginning.retry();
+  };
   return (
     <>
       <PageHead
@@ -32,15 +38,12 @@ export function HomePage() {
         about={all === null ? 'Checking…' : <Verdict count={all.length} hasMore={hasMore} />}
       />
       <div className="grid gap-10">
-        {error !== null && <ErrorState error={error} onRetry={retry} />}
+        {problem !== null && <ErrorState error={problem} onRetry={retryAll} />}
         {all !== null && all.length > 0 && <ConcernList concerns={all} hasMore={hasMore} />}
-        {beginning.error !== null && beginning.state === null && (
-          <ErrorState error={beginning.error} onRetry={beginning.retry} />
-        )}
         {beginning.state === null ? (
           beginning.error === null && <Skeleton lines={6} />
         ) : beginning.state.hasCalls ? (
-          <UsageAtAGlance />
+          <UsageAtAGlance isRefused={problem !== null} />
         ) : (
           <GetStarted state={beginning.state} />
         )}
@@ -57,7 +60,8 @@ function Verdict({ count, hasMore }: { readonly count: number; readonly hasMore:
 
 const range = '7d';
 
-function UsageAtAGlance() {
+/** If the page was refused, it has said why. */
+function UsageAtAGlance({ isRefused }: { readonly isRefused: boolean }) {
   const { workspace } = usePlace();
   const { usage, now, error, retry } = useUsage(range);
   const at = { workspace: workspace.id };
@@ -76,7 +80,7 @@ function UsageAtAGlance() {
           </Link>
         </p>
       </header>
-      {error !== null && <ErrorState error={error} onRetry={retry} />}
+      {error !== null && !isRefused && <ErrorState error={error} onRetry={retry} />}
       {usage === null ? (
         error === null && <Skeleton lines={6} />
       ) : (
