@@ -60,3 +60,21 @@ test.each(['revoked', 'disconnected with its member'])('nothing is left of an ag
   expect(await find('one')).toEqual([null, null]);
   await backend.close();
 });
+
+test('a flood of sign-ins of agents that nobody answers removes its own oldest ones, and no other record', async () => {
+  const backend = await openTestBackend();
+  const records = new Records(backend, 150);
+  await records.keep({ kind: 'Grant', id: 'grant', grant: undefined, expiresAt, payload: {} });
+  const begin = (id: string, at: number) =>
+    records.keep({ kind: 'Interaction', id, grant: undefined, expiresAt: expiresAt + at, payload: { id } });
+  for (let at = 0; at < 450; at++) expect(await begin(`flood ${at}`, at)).toBe(true);
+  await begin('person', 450);
+  for (let at = 451; at < 480; at++) await begin(`flood ${at}`, at);
+  const count = await backend.graph.count({ type: 'oauthRecord', anchor: null, limit: 1 });
+  expect(count).toBeLessThanOrEqual(1 + 150 + 201);
+  const find = (kind: string, id: string) => records.find({ kind, id });
+  expect(await find('Interaction', 'person')).toMatchObject({ payload: { id: 'person' } });
+  expect(await find('Grant', 'grant')).not.toBe(null);
+  expect(await find('Interaction', 'flood 0')).toBe(null);
+  await backend.close();
+});

@@ -1,4 +1,3 @@
-import { SvcError } from '../../contracts/errors.ts';
 import { newId, type OauthRecordId } from '../../contracts/ids.ts';
 import { Secret } from '../../contracts/secret.ts';
 import { removeTokensOfGrant } from '../accounts/remove-grant.ts';
@@ -6,7 +5,7 @@ import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
 import { pageMax } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 
-/** Strangers begin interactions. Each lasts ten minutes. */
+/** Strangers begin interactions. Each lasts ten minutes, or until that many later ones have begun. */
 const interactionsMax = 50_000;
 /** The number of interactions is read once for this many new ones. */
 const countedEvery = 200;
@@ -39,16 +38,18 @@ export interface RecordToKeep extends RecordName {
  */
 export class Records {
   readonly #backend: RecordNeeds;
+  readonly #interactionsMax: number;
   #untilCounted = 0;
 
-  constructor(backend: RecordNeeds) {
+  constructor(backend: RecordNeeds, placesMax = interactionsMax) {
     this.#backend = backend;
+    this.#interactionsMax = placesMax;
   }
 
   /** False if the grant of the record is gone. */
   async keep({ kind, id, payload, grant, expiresAt }: RecordToKeep): Promise<boolean> {
     const { graph, secrets } = this.#backend;
-    if (kind === 'Interaction') await this.#requireRoom();
+    if (kind === 'Interaction') await this.#makeRoom();
     return await graph.write(async (transaction) => {
       const ofGrant = grant === undefined ? null : await findRecord(transaction, secrets, { kind: 'Grant', id: grant });
       if (grant !== undefined && ofGrant === null) return false;
@@ -117,12 +118,17 @@ export class Records {
     });
   }
 
-  async #requireRoom(): Promise<void> {
+  /** A flood of many networks removes its own oldest interactions. One that a person answers at once stays. */
+  async #makeRoom(): Promise<void> {
     if (this.#untilCounted-- > 0) return;
-    const where = [{ field: 'kind', equals: 'Interaction' }] as const;
-    const count = await this.#backend.graph.count({ type: 'oauthRecord', anchor: null, where, limit: 1 });
-    if (count >= interactionsMax) throw new SvcError('unavailable', 'Too many agents are signing in now.');
     this.#untilCounted = countedEvery;
+    const where = [{ field: 'kind', equals: 'Interaction' }] as const;
+    const all = { type: 'oauthRecord', anchor: null, where, limit: countedEvery } as const;
+    if ((await this.#backend.graph.count(all)) < this.#interactionsMax) return;
+    await this.#backend.graph.write(async (transaction) => {
+      const { nodes } = await transaction.select({ ...all, orderBy: 'expiresAt' });
+      for (const { id } of nodes) await transaction.remove('oauthRecord', id, null);
+    });
   }
 }
 
