@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
 import { type Client, createClient } from 'graphql-ws';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { tooManyMessagesCode } from '../../contracts/close-codes.ts';
-import type { UserId, WorkspaceId } from '../../contracts/ids.ts';
+import { subjects } from '../../contracts/bus/subjects.ts';
+import { tooManyMessagesCode, tryAgainCode } from '../../contracts/close-codes.ts';
+import { newProcessId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
 import { graphqlPath } from '../../contracts/token.ts';
 import { Browser } from './browser.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
@@ -231,6 +233,28 @@ describe('a socket is refused', () => {
     expect(await tryOpen({ origin, cookie: cookieOf(await signIn('bob@example.com')) })).toBe(101);
     for (const socket of sockets) socket.close();
     await expect.poll(() => tryOpen({ origin, cookie })).toBe(101);
+  });
+});
+
+describe('while the backend cannot read its sessions', () => {
+  test('a page is told to connect again, not that its session has ended, and then follows the changes', async () => {
+    const browser = await signIn();
+    const page = openPage(browser);
+    await expect.poll(() => page.seen).toHaveLength(1);
+    const bus = await backend.hub.connect({ kind: 'backend' }, newProcessId());
+    const database = new DatabaseSync(backend.graphFile);
+    const rename = (from: string, to: string) => database.exec(`alter table "${from}" rename to "${to}"`);
+    rename('browserSession', 'unreadable');
+    try {
+      bus.publish(subjects.account(ann), new Uint8Array());
+      await expect.poll(() => page.closed()).toMatchObject({ code: tryAgainCode });
+    } finally {
+      rename('unreadable', 'browserSession');
+      database.close();
+      await bus.close();
+    }
+    const next = openPage(browser);
+    await expect.poll(() => next.seen).toHaveLength(1);
   });
 });
 

@@ -16,6 +16,8 @@ import { startBackend } from '../start.ts';
 /** A complete backend, started as the platform starts it, on its own port, over a new file. */
 export interface TestBackend {
   readonly url: string;
+  /** The file of SQLite, for tests that break it. */
+  readonly graphFile: string;
   readonly hub: Hub;
   /** Every line logged, one JSON object each. */
   readonly logged: readonly string[];
@@ -67,7 +69,8 @@ export async function startTestBackend(env: Readonly<Record<string, string>> = {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   await writeFile(join(folder, 'private.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
   await writeFile(join(folder, 'public.pem'), publicKey.export({ type: 'spki', format: 'pem' }));
-  const graphUrl = `file:${join(folder, 'graph.sqlite')}`;
+  const graphFile = join(folder, 'graph.sqlite');
+  const graphUrl = `file:${graphFile}`;
   const logged: string[] = [];
   const log = { write: (line: string) => void logged.push(line) };
   const hub = await startHub({ file: null, log });
@@ -133,6 +136,7 @@ export async function startTestBackend(env: Readonly<Record<string, string>> = {
 
   return {
     url,
+    graphFile,
     hub,
     logged,
     operatorToken,
