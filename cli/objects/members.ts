@@ -1,4 +1,5 @@
 import { SvcError } from '../../services/contracts/errors.ts';
+import { lastOwner } from '../../services/contracts/last-owner.ts';
 import { type MemberRole, memberRoles } from '../../services/contracts/member-roles.ts';
 import type { BackendClient } from '../../stack/client/backend-client.ts';
 import { everyPage } from '../../stack/client/every-page.ts';
@@ -25,6 +26,14 @@ export async function getMember({ backend, workspace }: Tenancy, given: string):
   const found = members.find((member) => member.id === id);
   if (found !== undefined) return found;
   throw new SvcError('conflict', 'The member was removed meanwhile.', { hint: 'List those that exist: svc user list' });
+}
+
+/** Refuses before any question what the backend would refuse after it. */
+export async function requireOtherOwner({ backend, workspace }: Tenancy, member: Member): Promise<void> {
+  const isActiveOwner = ({ role, suspended }: Member) => role === 'owner' && !suspended;
+  if (!isActiveOwner(member)) return;
+  const others = (await fetchMembers(backend, workspace.id)).filter(({ id }) => id !== member.id);
+  if (!others.some(isActiveOwner)) throw lastOwner(member.person.email, workspace.name);
 }
 
 /** The keys of a member that are read. */

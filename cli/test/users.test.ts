@@ -44,6 +44,12 @@ test('a person is made a member, listed, changed and removed', async () => {
 
 test('a removal names the keys that it revokes, and asks', async () => {
   await svc('keys create agent');
+  const last = await svc('user remove owner@localhost');
+  expect(last).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('is the last owner of the workspace "Default"'),
+  });
+  expect(last.stderr).not.toContain('agent');
   await svc('user create eve@example.com --role owner');
   const refused = await svc('user remove owner@localhost');
   expect(refused.stderr).toContain('- The key "agent" is revoked: its agents lose access.');

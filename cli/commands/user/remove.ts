@@ -4,7 +4,7 @@ import { removeMemberMutation } from '../../../stack/client/generated/operations
 import { SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { agreeToRemoval } from '../../consent.ts';
 import { chooseHeir } from '../../objects/choose-heir.ts';
-import { fateOf, fetchKeysOf, getMember, isAgent, keysOfMemberMax } from '../../objects/members.ts';
+import { fateOf, fetchKeysOf, getMember, isAgent, keysOfMemberMax, requireOtherOwner } from '../../objects/members.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 
 const whatStays = 'MCP servers, skills and roles stay: they belong to the workspace.';
@@ -39,6 +39,7 @@ export default class UserRemove extends SvcCommand {
     const tenancy = await tenancyOf(flags);
     const { backend, workspace } = tenancy;
     const member = await getMember(tenancy, args.email);
+    await requireOtherOwner(tenancy, member);
     const { email } = member.person;
     const named = flags['keys-to'] === undefined ? null : await getMember(tenancy, flags['keys-to']);
     const keys = await fetchKeysOf(tenancy, member);
