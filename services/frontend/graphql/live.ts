@@ -41,17 +41,41 @@ export function followChanges(workspace: string | null): () => void {
       closed: (event) => {
         if (isStopped) return;
         const code = fieldOf(event, 'code');
-        if (code === signedOutCode) return goToSignIn();
+        if (code === signedOutCode) {
+          isStopped = true;
+          return goToSignIn();
+        }
         if (code === tooManyMessagesCode) return setConnection('stopped');
         setConnection(connection === 'connecting' ? 'connecting' : 'lost');
       },
-      error: lose,
+      // A refused page has its own state.
+      error: () => connection !== 'stopped' && setConnection('lost'),
     },
   });
-  const unsubscribe = client.subscribe(
-    { query: changesSubscription.text, variables: { workspace } },
-    { next: askSoon, error: lose, complete: () => undefined },
-  );
+  let unsubscribe = () => {};
+  let failures = 0;
+  const follow = () => {
+    unsubscribe = client.subscribe(
+      { query: changesSubscription.text, variables: { workspace } },
+      {
+        next: ({ errors }) => {
+          if (errors === undefined) failures = 0;
+          askSoon();
+        },
+        error: followAgain,
+        complete: followAgain,
+      },
+    );
+  };
+  // The client connects again by itself, but it does not repeat a subscription that the backend has ended.
+  const followAgain = async () => {
+    if (isStopped || connection === 'stopped') return;
+    setConnection('lost');
+    await waitBeforeRetry(failures);
+    failures += 1;
+    if (!isStopped) follow();
+  };
+  follow();
   return () => {
     isStopped = true;
     unsubscribe();
@@ -75,11 +99,6 @@ async function waitBeforeRetry(retries: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, delayMs));
   const isSignedIn = await refreshSession().catch(() => true);
   if (!isSignedIn) goToSignIn();
-}
-
-/** The end of a refused page is an error, too. */
-function lose(): void {
-  if (connection !== 'stopped') setConnection('lost');
 }
 
 function setConnection(next: Connection): void {

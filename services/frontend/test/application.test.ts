@@ -10,6 +10,8 @@ import { barriersIn, overflowOf, patience, SignedInBrowser, soon } from './signe
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
+const away = { message: 'The graph is away.', extensions: { code: 'unavailable' } };
+
 describe.skipIf(!hasChromium)('the application in Chromium', () => {
   let browser: SignedInBrowser;
   let platform: Platform;
@@ -409,6 +411,37 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await row('meanwhile').waitFor({ timeout: 30_000 });
     await page.getByText('Reconnecting…').waitFor({ state: 'detached' });
     await platform.svc('server', 'remove', 'meanwhile', '--yes');
+  });
+
+  test.each([
+    [
+      'with a last message',
+      (id: string) => [
+        { id, type: 'next', payload: { errors: [away] } },
+        { id, type: 'complete' },
+      ],
+    ],
+    ['with a refusal', (id: string) => [{ id, type: 'error', payload: [away] }]],
+  ])('a subscription that the backend ends %s is begun again', async (_how, endOf) => {
+    const followed = await browser.context.newPage();
+    let ended = 0;
+    await followed.routeWebSocket(/\/graphql$/, (socket) => {
+      const backend = socket.connectToServer();
+      socket.onMessage((text) => {
+        const { type, id } = JSON.parse(String(text));
+        if (type !== 'subscribe' || ended === 2) return backend.send(text);
+        ended += 1;
+        for (const message of endOf(id)) socket.send(JSON.stringify(message));
+      });
+    });
+    await followed.goto(`${await browser.places()}/settings/mcp-servers`);
+    await followed.getByText('Reconnecting…').waitFor();
+    await expect.poll(() => ended, patience).toBe(2);
+    await followed.getByText('Reconnecting…').waitFor({ state: 'detached' });
+    await platform.run(['server', 'add', 'after', '--', 'false']);
+    await followed.getByRole('row').filter({ hasText: 'after' }).waitFor(soon);
+    await platform.svc('server', 'remove', 'after', '--yes');
+    await followed.close();
   });
 
   test.each(['light', 'dark'] as const)('has no barriers that axe finds, in %s and on a phone', async (colorScheme) => {
