@@ -87,8 +87,12 @@ describe('a gap is explained:', () => {
     ['a tool in no skill', { tools: [...base.tools, toolOf('t2')] }, { kind: 'tool', name: 'files/t2' }],
     [
       'a failed MCP server',
-      { mcpServers: [{ name: 'crm', enabled: true, status: 'Error', reason: unavailable }] },
-      { kind: 'mcpServer', why: /is Error: The MCP/, change: /CRM_TOKEN/ },
+      {
+        mcpServers: [
+          { name: 'crm', enabled: true, status: 'Error', reason: { ...unavailable, message: 'It exited.' } },
+        ],
+      },
+      { kind: 'mcpServer', why: /^The MCP server is Error\. It exited\.$/, change: /CRM_TOKEN/ },
     ],
     [
       'a disabled MCP server',

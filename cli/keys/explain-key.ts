@@ -54,32 +54,32 @@ function commandFor(change: GapChange, key: SituatedKey): string {
     case 'giveRoles':
       return `Give it roles: svc keys update ${ownName} --role ROLE`;
     case 'endSuspension':
-      return 'Only the owner of the workspace or an operator can end the suspension.';
+      return 'An operator can end the suspension.';
     case 'giveRole': {
       const names = [...(key.roles ?? []), change.role].map(({ name }) => `--role ${shellWord(name)}`);
-      return `Give it to the key: svc keys update ${ownName} ${names.join(' ')}`;
+      return `Give the role ${change.role.name} to the key: svc keys update ${ownName} ${names.join(' ')}`;
     }
     case 'enableRole':
-      return `Enable it: svc role update ${shellWord(change.role.name)} --enable`;
+      return `Enable the role ${change.role.name}: svc role update ${shellWord(change.role.name)} --enable`;
     case 'fillRole':
-      return addSkill(change.role.name, 'SKILL');
+      return `Put a skill into it: ${addSkill(change.role.name, 'SKILL')}`;
     case 'useSkill':
-      return addSkill('ROLE', change.skill.name);
+      return `Put it into a role: ${addSkill('ROLE', change.skill.name)}`;
     case 'repairSkill':
       return change.repair;
     case 'useTool':
       return `Put it into a skill: svc skill update SKILL --add-tool ${shellWord(change.tool)}`;
     case 'liftRule':
-      return `Change the rules: svc role update ${shellWord(change.role.name)} ${flagThatLifts(change)}`;
+      return `Change the rules of the role ${change.role.name}: svc role update ${shellWord(change.role.name)} ${flagThatLifts(change)}`;
     case 'enableServer':
       return `Enable it: svc server enable ${shellWord(change.mcpServer.name)}`;
     case 'repairServer':
-      return change.repair ?? `See its last words: svc server show ${change.mcpServer.name}`;
+      return change.repair ?? `Show its last output: svc server show ${shellWord(change.mcpServer.name)}`;
   }
 }
 
 function addSkill(role: string, skill: string): string {
-  return `Put a skill into a role: svc role update ${shellWord(role)} --add-skill ${shellWord(skill)}`;
+  return `svc role update ${shellWord(role)} --add-skill ${shellWord(skill)}`;
 }
 
 /** The flag of svc role update that lets a tool pass. */

@@ -60,7 +60,7 @@ describe('an MCP server of a missing runtime', () => {
   test('names the runtime that it waits for', async () => {
     const { stdout } = await svc('server', 'show', 'files');
     expect(stdout).toMatch(/^runtime +edge$/m);
-    expect(stdout).toContain('The runtime "edge", on which the MCP server "files" runs, is not connected.');
+    expect(stdout).toContain('Its runtime "edge" is not connected.');
     expect((await svc('server', 'list')).stdout).toMatch(/^files +Disconnected +down +0 +edge$/m);
   });
 
@@ -105,8 +105,6 @@ describe('svc runtime revoke', () => {
     const run = await svc('runtime', 'revoke', 'edge', '--yes');
     expect([run.stdout, run.code]).toEqual(['Revoked edge. Agents lose its MCP servers: files.\n', 0]);
     expect((await svc('runtime', 'list')).stdout).not.toMatch(/^edge/m);
-    expect((await svc('server', 'show', 'files')).stdout).toContain(
-      'The runtime "edge", on which the MCP server "files" runs, was revoked.',
-    );
+    expect((await svc('server', 'show', 'files')).stdout).toContain('Its runtime "edge" was revoked.');
   });
 });

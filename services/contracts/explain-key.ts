@@ -265,7 +265,7 @@ function gapsOfServers({ mcpServers }: KeySituation): readonly Gap[] {
     if (status === 'Connected') return [];
     const own = { kind: 'mcpServer', name } as const;
     if (!enabled) return [{ ...own, why: 'The MCP server is disabled.', change: { kind: 'enableServer', mcpServer } }];
-    const why = `The MCP server is ${status}${reason === null ? '.' : `: ${reason.message}`}`;
+    const why = `The MCP server is ${status}.${reason === null ? '' : ` ${reason.message}`}`;
     return [{ ...own, why, change: { kind: 'repairServer', mcpServer, repair: reason?.repair ?? null } }];
   });
 }

@@ -133,7 +133,7 @@ const onePlatform: readonly Line[] = [
   line('svc server remove files', 'Removed MCP server files.'),
   notFilledIn(
     'svc server add tracker --require TRACKER_TOKEN -- npx -y tracker-mcp-server',
-    'tracker is added, but not Connected: The MCP server "tracker" is not started: the required setting',
+    'tracker is added, but not Connected: It is not started: the required setting',
   ),
   line('svc server remove tracker', 'Removed MCP server tracker.'),
   unknownHost(

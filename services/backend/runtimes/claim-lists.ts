@@ -63,7 +63,7 @@ async function claimList(
   const isClaimed = own !== null && (counts(own, server) || isBeingStored(own, server));
   // A process that is not Connected sets no other list aside.
   if (isClaimed || report.status !== 'Connected') return { claim: 'counts', isNew: false };
-  const toolsReason = JSON.stringify(storingReason(server));
+  const toolsReason = JSON.stringify(storingReason);
   if (own?.status === 'Connected' && own.configVersion === server.configVersion) {
     await transaction.update('status', own.id, { toolsReason }, { anchor: workspace });
     return { claim: 'counts', isNew: true };
@@ -72,7 +72,7 @@ async function claimList(
     ...{ toolsReason, configVersion: report.configVersion, health: report.health, restarts: report.restarts },
     // A reader that sees it Connected must find its tools.
     status: 'Disconnected',
-    reason: JSON.stringify(reasons.starting(server.name) satisfies Reason),
+    reason: JSON.stringify(reasons.starting() satisfies Reason),
     ...{ stderr: JSON.stringify(report.stderr), startedAt: report.startedAt, nextRetryAt: report.nextRetryAt },
   };
   if (own !== null) await transaction.update('status', own.id, values, { anchor: workspace });

@@ -113,7 +113,7 @@ function findIncomplete(kept: KeptLaunch, name: string): Reason | null {
   const isOne = missing.length === 1;
   return {
     code: 'missing_settings',
-    message: `The MCP server "${name}" is not started: the required ${isOne ? 'setting' : 'settings'} ${names} ${isOne ? 'has' : 'have'} no value.`,
+    message: `It is not started: the required ${isOne ? 'setting' : 'settings'} ${names} ${isOne ? 'has' : 'have'} no value.`,
     repair: `Set ${isOne ? 'it' : 'them'}: svc server update ${name} ${flags} ${first.slice(first.indexOf('.') + 1).slice(0, nameLengthMax)}`,
   };
 }

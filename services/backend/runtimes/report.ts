@@ -251,7 +251,7 @@ class ToolList {
       this.#differs ||= hasRest;
     });
     if (this.#fault !== null) return null;
-    return this.#isAside && this.#differs ? setAsideReason(this.server) : this.#leftOutReason(this.server.name);
+    return this.#isAside && this.#differs ? setAsideReason : this.#leftOutReason(this.server.name);
   }
 
   /** A fault in one list must not keep the rest of the report from being stored. */

@@ -46,21 +46,18 @@ export function isBeingStored(status: Status, server: Server): boolean {
   return isCurrent(status, server) && hasCode(status, storingCode);
 }
 
-export function storingReason({ name }: Server): Reason {
-  return {
-    code: storingCode,
-    message: `The tools of the MCP server "${name}" are being stored.`,
-    repair: 'Wait a moment and look again.',
-  };
-}
+export const storingReason: Reason = {
+  code: storingCode,
+  message: 'Its tools are being stored.',
+  repair: 'Wait a moment and look again.',
+};
 
-export function setAsideReason({ name }: Server): Reason {
-  return {
-    code: setAsideCode,
-    message: `The MCP server "${name}" lists other tools in this process than in one that was Connected before it. Agents see the list of that one.`,
-    repair: 'Make both processes run the same version of it; restart the MCP server to have its list read again.',
-  };
-}
+export const setAsideReason: Reason = {
+  code: setAsideCode,
+  message:
+    'It lists other tools in this process than in one that was Connected before it. Agents see the list of that one.',
+  repair: 'Make both processes run the same version of it; restart the MCP server to have its list read again.',
+};
 
 /**
  * Requests the lists of the processes other than `except` again: of those that were set aside or, after a change, of

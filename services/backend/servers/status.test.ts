@@ -94,42 +94,27 @@ describe('no runtime runs it', () => {
     expect(stateOf(server, [], [])).toMatchObject({
       status: 'Disconnected',
       health: 'red',
-      reason: { code: 'no_runtime', message: 'No available runtime runs the MCP server "files".' },
+      reason: { code: 'no_runtime', message: 'No available runtime runs it.' },
     });
   });
 
   const bound = (name: string, revokedAt: number | null = null) => ({ name, revokedAt });
   const names = Array.from({ length: 7 }, (_, i) => bound(`r${i}`));
   test.each([
-    [
-      'the runtime is away',
-      [bound('edge')],
-      'no_runtime',
-      'The runtime "edge", on which the MCP server "files" runs, is not connected.',
-    ],
-    [
-      'several are away',
-      [bound('edge'), bound('lab')],
-      'no_runtime',
-      'The runtimes "edge", "lab", on which the MCP server "files" runs, are not connected.',
-    ],
+    ['the runtime is away', [bound('edge')], 'no_runtime', 'Its runtime "edge" is not connected.'],
+    ['several are away', [bound('edge'), bound('lab')], 'no_runtime', 'Its runtimes "edge", "lab" are not connected.'],
     [
       'one is away and another revoked',
       [bound('edge', 1), bound('lab')],
       'no_runtime',
-      'The runtime "lab", on which the MCP server "files" runs, is not connected.',
+      'Its runtime "lab" is not connected.',
     ],
-    [
-      'the runtime was revoked',
-      [bound('edge', 1)],
-      'runtime_revoked',
-      'The runtime "edge", on which the MCP server "files" runs, was revoked.',
-    ],
+    ['the runtime was revoked', [bound('edge', 1)], 'runtime_revoked', 'Its runtime "edge" was revoked.'],
     [
       'very many are away',
       names,
       'no_runtime',
-      'The runtimes "r0", "r1", "r2", "r3", "r4" and others, on which the MCP server "files" runs, are not connected.',
+      'Its runtimes "r0", "r1", "r2", "r3", "r4" and others are not connected.',
     ],
   ])('%s', (_what, runtimes, code, message) => {
     expect(stateOf(server, [], runtimes).reason).toMatchObject({ code, message });

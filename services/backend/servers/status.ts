@@ -40,9 +40,9 @@ const stderrParser = z.array(z.string());
  */
 export function stateOf(server: Server, statuses: readonly Status[], bound: readonly Bound[]): ServerState {
   if (!server.enabled) return without(reasons.disabled(server.name));
-  if (statuses.length === 0) return without(reasons.noRuntime(server.name, bound));
+  if (statuses.length === 0) return without(reasons.noRuntime(bound));
   const current = statuses.filter((status) => status.configVersion === server.configVersion);
-  if (current.length === 0) return without(reasons.starting(server.name));
+  if (current.length === 0) return without(reasons.starting());
   const connected = current.filter((status) => status.status === 'Connected');
   const failed = current.filter((status) => status.status === 'Error');
   const [speaker] = [...connected.filter(({ reason }) => reason !== null), ...failed, ...connected, ...current];
@@ -50,7 +50,7 @@ export function stateOf(server: Server, statuses: readonly Status[], bound: read
   return {
     status,
     health: healthOf(current, connected),
-    reason: speaker === undefined ? null : reasonOf(speaker, status, server.name),
+    reason: speaker === undefined ? null : reasonOf(speaker, status),
     restarts: current.reduce((sum, { restarts }) => sum + restarts, 0),
     startedAt: latest(current.map(({ startedAt }) => startedAt)),
     nextRetryAt: status === 'Error' ? soonest(failed.map(({ nextRetryAt }) => nextRetryAt)) : null,
@@ -59,54 +59,55 @@ export function stateOf(server: Server, statuses: readonly Status[], bound: read
   };
 }
 
+/** The name of the MCP server stands beside its reason everywhere. */
 export const reasons = {
   disabled: (name: string): Reason => ({
     code: 'disabled',
-    message: `The MCP server "${name}" is disabled.`,
+    message: 'It is disabled.',
     repair: `Enable it: svc server enable ${name}`,
   }),
-  noRuntime: (name: string, bound: readonly Bound[]): Reason => {
+  noRuntime: (bound: readonly Bound[]): Reason => {
     const there = bound.filter(({ revokedAt }) => revokedAt === null);
-    if (there.length > 0) return reasons.notConnected(name, there);
-    return bound.length > 0 ? reasons.revoked(name, bound) : reasons.noneOfThePlatform(name);
+    if (there.length > 0) return reasons.notConnected(there);
+    return bound.length > 0 ? reasons.revoked(bound) : reasons.noneOfThePlatform();
   },
-  notConnected: (name: string, bound: readonly Bound[]): Reason => ({
+  notConnected: (bound: readonly Bound[]): Reason => ({
     code: 'no_runtime',
-    message: `${quoted(bound)}, on which the MCP server "${name}" runs, ${bound.length === 1 ? 'is' : 'are'} not connected.`,
+    message: `Its ${quoted(bound)} ${bound.length === 1 ? 'is' : 'are'} not connected.`,
     repair: 'Start it there again: svc runtime start. List the available ones: svc runtime list',
   }),
-  revoked: (name: string, bound: readonly Bound[]): Reason => ({
+  revoked: (bound: readonly Bound[]): Reason => ({
     code: 'runtime_revoked',
-    message: `${quoted(bound)}, on which the MCP server "${name}" runs, ${bound.length === 1 ? 'was' : 'were'} revoked.`,
+    message: `Its ${quoted(bound)} ${bound.length === 1 ? 'was' : 'were'} revoked.`,
     repair:
       'Register it again and start it with the new key: svc runtime register NAME. Or add the MCP server on another runtime.',
   }),
-  noneOfThePlatform: (name: string): Reason => ({
+  noneOfThePlatform: (): Reason => ({
     code: 'no_runtime',
-    message: `No available runtime runs the MCP server "${name}".`,
+    message: 'No available runtime runs it.',
     repair:
       'Wait a moment if it was just added or enabled. Otherwise start its runtime, or choose another one. List the available ones: svc status',
   }),
-  starting: (name: string): Reason => ({
+  starting: (): Reason => ({
     code: startingCode,
-    message: `The MCP server "${name}" is starting with its current configuration.`,
+    message: 'It is starting with its current configuration.',
     repair: 'Wait a moment and look again.',
   }),
-  stopped: (name: string): Reason => ({
+  stopped: (): Reason => ({
     code: 'stopped',
-    message: `Its runtime stopped the MCP server "${name}".`,
+    message: 'Its runtime stopped it.',
     repair: 'It starts again with its runtime. List the available ones: svc status',
   }),
-  unknown: (name: string): Reason => ({
+  unknown: (): Reason => ({
     code: 'unknown',
-    message: `The runtime gives no reason why the MCP server "${name}" is not connected.`,
+    message: 'The runtime gives no reason why it is not connected.',
     repair: 'Read the log of the runtime: svc logs runtime',
   }),
 };
 
 function quoted(bound: readonly Bound[]): string {
   const names = bound.slice(0, namesMax).map(({ name }) => `"${name}"`);
-  return `The runtime${bound.length === 1 ? '' : 's'} ${names.join(', ')}${bound.length > namesMax ? ' and others' : ''}`;
+  return `runtime${bound.length === 1 ? '' : 's'} ${names.join(', ')}${bound.length > namesMax ? ' and others' : ''}`;
 }
 
 /** A reason stays one line, however many runtimes an MCP server is bound to. */
@@ -132,10 +133,10 @@ function healthOf(current: readonly Status[], connected: readonly Status[]): Hea
   return connected.length === current.length && healths.every((value) => value === 'green') ? 'green' : 'yellow';
 }
 
-function reasonOf(speaker: Status, status: ServerStatus, name: string): Reason | null {
+function reasonOf(speaker: Status, status: ServerStatus): Reason | null {
   const given = speaker.reason === null ? null : reasonParser.parse(JSON.parse(speaker.reason));
   if (given !== null || status === 'Connected') return given;
-  return status === 'Disconnected' ? reasons.stopped(name) : reasons.unknown(name);
+  return status === 'Disconnected' ? reasons.stopped() : reasons.unknown();
 }
 
 function latest(times: readonly (number | null)[]): number | null {

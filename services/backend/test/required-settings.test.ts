@@ -66,7 +66,7 @@ test('without the value of a required setting, the MCP server is not started, an
   expect(refused).not.toHaveProperty('launch');
   expect(refused).toHaveProperty('refused', {
     code: 'missing_settings',
-    message: `The MCP server "${name}" is not started: the required setting env.TOKEN has no value.`,
+    message: `It is not started: the required setting env.TOKEN has no value.`,
     repair: `Set it: svc server update ${name} --env TOKEN`,
   });
 });

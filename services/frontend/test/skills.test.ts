@@ -242,7 +242,7 @@ describe.skipIf(!hasChromium)('the pages of skills in Chromium', () => {
   test('the page says why a skill is unavailable, and its button repairs it', async () => {
     await openSkill('sum');
     await platform.svc('server', 'disable', 'second');
-    await page.getByText('The MCP server "second" is disabled.').waitFor();
+    await page.getByText('The MCP server "second" is Disconnected. It is disabled.').waitFor();
     await page.getByText('unavailable', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Enable second' }).click();
     await page.getByText('available', { exact: true }).waitFor();

@@ -22,7 +22,7 @@ export function GapRepair({ change, onSettings }: GapRepairProps) {
     case 'giveRole':
       return <OfKey onSettings={onSettings}>{`Give it the role ${change.role.name}`}</OfKey>;
     case 'endSuspension':
-      return <p className="text-quiet">Only the owner of the workspace or an operator can end the suspension.</p>;
+      return <p className="text-quiet">An operator of the platform can end the suspension.</p>;
     case 'enableRole':
       return <OfRole id={change.role.id}>{mayEdit ? `Enable the role ${change.role.name}` : 'Show the role'}</OfRole>;
     case 'fillRole':

@@ -66,7 +66,7 @@ function ServerProblem({ server }: { readonly server: Server }) {
     showToast(enabled ? `${name} restarts.` : `${name} is on.`);
   });
   return (
-    <Problem message={reason?.message ?? `The MCP server "${name}" is ${status}.`}>
+    <Problem message={`The MCP server "${name}" is ${status}. ${reason?.message ?? ''}`}>
       {!enabled ? (
         !mayConfigure && <p className="text-13">An owner or an admin can enable it.</p>
       ) : isRestartable ? (
