@@ -44,6 +44,7 @@ export const filesOfStory: Readonly<Record<string, string>> = {
   'skills/read-documents/SKILL.md': '---\nname: read-documents\ndescription: Reads documents\n---\n\nRead them.\n',
   'echo.md': 'Say it back.\n',
   'message.json': '{"message":"hello"}',
+  'crm.secret': 'secret of the client\n',
   'old-key.txt': 'USK-0123456789-0123456789\n',
   'passphrase.txt': 'five random words of mine\n',
   '.mcp.json': JSON.stringify({
@@ -166,6 +167,11 @@ const onePlatform: readonly Line[] = [
   noIntegration('svc integration show crm --workspace Acme', 'There is no integration "crm"'),
   noIntegration('svc integration connect crm', 'There is no integration "crm"'),
   noIntegration('svc integration connect crm --workspace Acme', 'There is no integration "crm"'),
+  noIntegration(
+    'svc integration update crm --client-id svc --client-secret-file crm.secret',
+    'There is no integration "crm"',
+  ),
+  noIntegration('svc integration update crm --scope files:read --scope files:write', 'There is no integration "crm"'),
   noIntegration('svc integration disconnect crm', 'There is no integration "crm"'),
   noIntegration('svc integration disconnect crm --workspace Acme --yes', 'There is no integration "crm"'),
 

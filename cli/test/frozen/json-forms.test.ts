@@ -141,6 +141,7 @@ test('every answer of the command line has its recorded form', async () => {
   await ask('integration list');
   await ask('integration show nothing');
   await ask('integration connect nothing');
+  await ask('integration update nothing --default-scopes');
   await ask('integration disconnect nothing');
   await ask('server import .mcp.json');
   await ask('server import .mcp.json --yes');

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createMcpServerMutation } from '../../../stack/client/generated/operations.ts';
@@ -150,6 +152,35 @@ describe.skipIf(!hasChromium)('integrations in Chromium', () => {
     expect(await platform.fails('integration', 'disconnect', 'crm')).toMatchObject({ code: 2 });
     expect(await platform.fails('integration', 'show', 'other')).toMatchObject({ code: 1 });
     expect(JSON.stringify(integrations) + stdout).not.toMatch(/own-secret-8c21|refresh_token/);
+  });
+
+  test('the command line changes its client and scopes, and keeps the secret to itself', async () => {
+    const { platform } = browser;
+    const update = (...words: string[]) => platform.svc('integration', 'update', 'crm', ...words);
+    const file = join(platform.folder, 'client-secret');
+    await writeFile(file, 'typed-secret-77aa\n');
+    expect(await update('--client-id', 'svc', '--client-secret-file', file, '--scope', 'files:read')).toMatchObject({
+      ...{ name: 'crm', changed: ['scopes', 'client'] },
+    });
+    await panel().getByText('entered by an admin').waitFor();
+    const shown = await platform.svc('integration', 'show', 'crm');
+    expect(shown).toMatchObject({ client: 'own', clientId: 'svc', wantedScopes: ['files:read'], state: 'connected' });
+    expect(await update('--client-id', 'svc')).toMatchObject({ changed: ['client'] });
+    expect(await update('--platform-client', '--default-scopes')).toMatchObject({ changed: ['scopes', 'client'] });
+    await panel().getByText('entered by an admin').waitFor({ state: 'detached' });
+    await writeFile(file, '\n');
+    for (const wrong of [
+      [],
+      ['--client-id', 'svc', '--client-secret-file', file],
+      ['--client-secret-file', file],
+      ['--client-id', 'svc', '--platform-client'],
+      ['--scope', 'a', '--default-scopes'],
+      ['--scope', 'two words'],
+    ]) {
+      const { code } = await platform.fails('integration', 'update', 'crm', ...wrong);
+      expect([wrong, code]).toEqual([wrong, 2]);
+    }
+    expect(JSON.stringify([shown, platform.printed])).not.toContain('typed-secret-77aa');
   });
 
   test('it is disconnected, and the token is revoked', async () => {

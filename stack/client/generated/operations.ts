@@ -67,6 +67,15 @@ export type IntegrationClient =
   | 'dynamic'
   | 'own';
 
+export type IntegrationPatch = {
+  /** Empty: the platform registers itself. */
+  readonly clientId?: string | null | undefined;
+  /** Stored encrypted, never shown. Absent: a public client. */
+  readonly clientSecret?: string | null | undefined;
+  /** Empty: those that the MCP server names. */
+  readonly scopes?: ReadonlyArray<string> | null | undefined;
+};
+
 export type CreateWorkspaceInput = {
   readonly name: string;
   /** For operators. A person owns what the person creates. */
@@ -448,6 +457,15 @@ export type IntegrationsQueryVariables = Exact<{
 
 
 export type IntegrationsQuery = { readonly workspace: { readonly integrations: { readonly nodes: ReadonlyArray<IntegrationFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type UpdateIntegrationMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  input: IntegrationPatch;
+}>;
+
+
+export type UpdateIntegrationMutation = { readonly updateIntegration: { readonly id: string } };
 
 export type DisconnectIntegrationMutationVariables = Exact<{
   workspace: string;
@@ -1051,6 +1069,10 @@ export const changedSettingsQuery: Operation<ChangedSettingsQuery, ChangedSettin
 
 export const integrationsQuery: Operation<IntegrationsQuery, IntegrationsQueryVariables> = {
   text: "query Integrations($workspace:ID$first:Int$after:String){workspace(id:$workspace){integrations(first:$first after:$after){nodes{...Integration}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment Integration on Integration{id state issuer client clientId scopes wantedScopes expiresAt refreshedAt connectedAt redirectUri problem{...Problem}mcpServer{id name}}",
+};
+
+export const updateIntegrationMutation: Operation<UpdateIntegrationMutation, UpdateIntegrationMutationVariables> = {
+  text: "mutation UpdateIntegration($workspace:ID!$id:ID!$input:IntegrationPatch!){updateIntegration(workspace:$workspace id:$id input:$input){id}}",
 };
 
 export const disconnectIntegrationMutation: Operation<DisconnectIntegrationMutation, DisconnectIntegrationMutationVariables> = {
