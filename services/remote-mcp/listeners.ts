@@ -27,6 +27,7 @@ export class Listeners implements BusListener {
 
   opened(bus: Bus): void {
     bus.subscribe(patterns.events, (message) => this.#hearEvent(message));
+    bus.subscribe(patterns.accounts, (message) => this.#hearOfPerson(message));
     this.#platform.processes.listen(bus);
     this.#platform.messages.listen(bus, (session, message) => this.#hearOfSession(session, message));
   }
@@ -67,6 +68,18 @@ export class Listeners implements BusListener {
     }
     const isMeant = (session: Session) => session.workspace === workspace && (key === undefined || session.key === key);
     this.#rechecks.add(callsOf(sessions.busy().filter(isMeant)));
+  }
+
+  /** Checks the streams and calls of a person who tries tools again. */
+  #hearOfPerson({ subject }: Message): void {
+    const [, , named = ''] = tokensOf(patterns.accounts, subject) ?? [];
+    const user = findId('user', named);
+    if (user === null) return;
+    const { principals, streams, sessions } = this.#platform;
+    const keys = principals.forgetPerson(user);
+    if (keys.size === 0) return;
+    this.#rechecks.add([...streams.all()].filter(({ principal }) => keys.has(principal.key)));
+    this.#rechecks.add(callsOf(sessions.busy().filter(({ key }) => keys.has(key))));
   }
 
   #hearOfSession(id: SessionId, message: SessionMessage): void {

@@ -50,7 +50,7 @@ const rowsOf: Readonly<Record<keyof typeof subjects, readonly Row[]>> = {
     { subject: subjects.key(otherProcess), says: [], hears: ['backend'] },
   ],
   event: [{ subject: subjects.event(newId('workspace'), 'key'), says: ['backend'], hears: ['backend', 'remote-mcp'] }],
-  account: [{ subject: subjects.account(newId('user')), says: ['backend'], hears: ['backend'] }],
+  account: [{ subject: subjects.account(newId('user')), says: ['backend'], hears: ['backend', 'remote-mcp'] }],
   session: [{ subject: subjects.session(newSessionId()), says: ['backend', 'remote-mcp'], hears: ['remote-mcp'] }],
 };
 const rows: readonly Row[] = [

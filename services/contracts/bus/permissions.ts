@@ -52,7 +52,7 @@ export function permissionsOf(identity: Identity): Permissions {
           `svc.identity.key.${identity.process}`,
           'svc.session.*',
         ],
-        subscribe: ['svc.event.>', patterns.heartbeat, patterns.gone, 'svc.session.*'],
+        subscribe: ['svc.event.>', patterns.accounts, patterns.heartbeat, patterns.gone, 'svc.session.*'],
         streams: ['usage'],
         buckets: ['sessions'],
       };

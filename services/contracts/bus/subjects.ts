@@ -18,7 +18,7 @@ export const subjects = {
   report: (runtime: RuntimeId, process: ProcessId) => `svc.report.${runtime}.${process}`,
   gone: (runtime: RuntimeId, process: ProcessId) => `svc.gone.${runtime}.${process}`,
   event: (workspace: WorkspaceId, kind: EventKind) => `svc.event.${workspace}.${kind}`,
-  /** Something of a person changed: a session, a membership. Between backends. */
+  /** Something of a person changed: a session, a membership. For backends with open pages, and remote-mcp. */
   account: (user: UserId) => `svc.account.${user}`,
   session: (session: SessionId) => `svc.session.${session}`,
 } as const;

@@ -130,6 +130,21 @@ test("revoking a key keeps the workspace's other keys cached", async () => {
   expect(subject.authenticate(`Bearer ${key}`)).toBe(principal);
 });
 
+test('a person who signs out is forgotten where tools are tried, and keeps the keys', async () => {
+  const { subject, questions, authenticate } = principals();
+  const token = newKey('user').reveal();
+  const trying: Principal = { ...principal, key: newId('key'), operator: true };
+  const [first, second] = [authenticate(), authenticate(token)];
+  questions[0]?.answer(good);
+  questions[1]?.answer({ ok: true, principal: trying });
+  await Promise.all([first, second]);
+  expect([...subject.forgetPerson(newId('user'))]).toEqual([]);
+  expect([...subject.forgetPerson(principal.user)]).toEqual([trying.key]);
+  expect(subject.authenticate(`Bearer ${key}`)).toBe(principal);
+  void authenticate(token);
+  expect(questions).toHaveLength(3);
+});
+
 describe('a flood of unknown keys', () => {
   const bad = () => newKey('user').reveal();
   /** Node counts the listeners of a socket, so each connection has its own socket. */

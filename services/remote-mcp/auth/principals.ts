@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { KeyReply, Principal } from '../../contracts/bus/messages.ts';
-import type { KeyId, WorkspaceId } from '../../contracts/ids.ts';
+import type { KeyId, UserId, WorkspaceId } from '../../contracts/ids.ts';
 import { parseKey } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import { BoundedMap } from '../../kit/bounded-map.ts';
@@ -84,6 +84,18 @@ export class Principals {
     this.#outdateChecks();
     this.#refused.clear();
     this.#known.deleteWhere(({ principal }) => principal.key === key);
+  }
+
+  /** A person may have signed out. Returns the ids that stand for the person who tries tools; keys stay as they are. */
+  forgetPerson(user: UserId): ReadonlySet<KeyId> {
+    this.#outdateChecks();
+    const forgotten = new Set<KeyId>();
+    this.#known.deleteWhere(({ principal }) => {
+      const isMeant = principal.user === user && principal.operator === true;
+      if (isMeant) forgotten.add(principal.key);
+      return isMeant;
+    });
+    return forgotten;
   }
 
   forgetWorkspace(workspace: WorkspaceId): void {
