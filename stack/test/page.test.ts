@@ -38,7 +38,9 @@ describe.skipIf(!hasChromium)('the page in Chromium', () => {
     await expect.poll(() => textOf('#overall'), soon).toBe('Backend and remote MCP server work');
     const whole = String(await textOf('body'));
     expect(whole).not.toMatch(/\ball\b.*\b(work|well|healthy)\b/i);
-    expect(whole).toMatch(/Runtimes and MCP servers[\s\S]*svc status\s+shows their states, and why one does not work/);
+    expect(whole).toMatch(
+      /Runtimes and MCP servers[\s\S]*Open your workspace\s+to see their states, and why one does not work/,
+    );
   });
 
   test('shows each state with its colour at once', async () => {

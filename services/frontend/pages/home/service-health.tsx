@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { backendUrl, mcpUrl } from '../../app/environment.ts';
 import { StatusDot } from '../../components/status-dot.tsx';
 import { type ServiceState, useServiceStates } from './service-states.ts';
@@ -36,7 +37,11 @@ export function ServiceHealth() {
         <li className="grid gap-1 px-4 py-3">
           <span className="font-medium">Runtimes and MCP servers</span>
           <span className="text-12 text-quiet">
-            <code>svc status</code> shows their states, and why one does not work.
+            Each workspace has its own.{' '}
+            <Link to="/" className="text-accent hover:underline">
+              Open your workspace
+            </Link>{' '}
+            to see their states, and why one does not work.
           </span>
         </li>
       </ul>
