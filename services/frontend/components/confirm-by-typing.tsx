@@ -1,8 +1,6 @@
-import { type FormEvent, type ReactNode, useState } from 'react';
-import { Button } from './button.tsx';
-import { Dialog } from './dialog.tsx';
-import { ErrorLine } from './error-state.tsx';
+import { type ReactNode, useState } from 'react';
 import { Field } from './field.tsx';
+import { FormDialog } from './form-dialog.tsx';
 import { useAction } from './use-action.ts';
 
 /** For what cannot be undone: the person types the name of the object. */
@@ -25,28 +23,15 @@ export function ConfirmByTyping({
   readonly onClose: () => void;
 }) {
   const [typed, setTyped] = useState('');
-  const { run, isBusy, error } = useAction(async () => {
+  const confirm = useAction(async () => {
     await onConfirm();
     onClose();
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (typed === name) run();
-  };
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-4">
-        <p>{consequence}</p>
-        {children}
-        <Field label={`Type ${name} to confirm`} value={typed} onText={setTyped} isCode />
-        <ErrorLine error={error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="danger" type="submit" disabled={typed !== name} isBusy={isBusy}>
-            {verb}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog {...{ title, verb, onClose }} action={confirm} isReady={typed === name} look="danger">
+      <p>{consequence}</p>
+      {children}
+      <Field label={`Type ${name} to confirm`} value={typed} onText={setTyped} isCode />
+    </FormDialog>
   );
 }

@@ -25,24 +25,19 @@ export interface FieldProps extends Described, Omit<InputHTMLAttributes<HTMLInpu
 }
 
 /** A line of text. */
-export function Field({ label, hint, rule, problem, value, onText, isCode = false, ...rest }: FieldProps) {
-  const { id, shownProblem, check, describedBy } = useDescription({ label, value, onText, hint, rule, problem });
+export function Field({ isCode = false, ...props }: FieldProps) {
+  const { labelled, control, rest } = useDescription(props);
   return (
-    <Labelled id={id} label={label} hint={hint} problem={shownProblem}>
+    <Labelled {...labelled}>
       <input
         autoComplete="off"
         spellCheck={false}
         {...rest}
-        id={id}
-        value={value}
-        onChange={(event) => onText(event.target.value)}
-        onBlur={check}
-        aria-invalid={shownProblem !== null}
-        aria-describedby={describedBy}
+        {...control}
         className={classNames(
           'h-11 w-full rounded-control border bg-surface px-3 text-16 disabled:bg-sunken disabled:text-quiet tablet:h-9 tablet:text-14',
           isCode && 'font-mono',
-          shownProblem === null ? 'border-border-strong' : 'border-bad',
+          labelled.problem === null ? 'border-border-strong' : 'border-bad',
         )}
       />
     </Labelled>
@@ -52,37 +47,46 @@ export function Field({ label, hint, rule, problem, value, onText, isCode = fals
 export interface TextFieldProps extends Described, Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'value'> {}
 
 /** Several lines of code or text. */
-export function TextField({ label, hint, rule, problem, value, onText, ...rest }: TextFieldProps) {
-  const { id, shownProblem, check, describedBy } = useDescription({ label, value, onText, hint, rule, problem });
+export function TextField(props: TextFieldProps) {
+  const { labelled, control, rest } = useDescription(props);
   return (
-    <Labelled id={id} label={label} hint={hint} problem={shownProblem}>
+    <Labelled {...labelled}>
       <textarea
         rows={6}
         spellCheck={false}
         {...rest}
-        id={id}
-        value={value}
-        onChange={(event) => onText(event.target.value)}
-        onBlur={check}
-        aria-invalid={shownProblem !== null}
-        aria-describedby={describedBy}
+        {...control}
         className={classNames(
           'w-full rounded-control border bg-surface px-3 py-2 font-mono text-16 disabled:bg-sunken disabled:text-quiet tablet:text-13',
-          shownProblem === null ? 'border-border-strong' : 'border-bad',
+          labelled.problem === null ? 'border-border-strong' : 'border-bad',
         )}
       />
     </Labelled>
   );
 }
 
-function useDescription({ value, rule, problem = null, hint }: Described) {
+/** What is around a control, what makes it one of this field, and its other properties. */
+function useDescription<Rest extends object>(props: Described & Rest) {
+  const { label, hint, rule, problem = null, value, onText, ...rest } = props;
   const id = useId();
   const [left, setLeft] = useState<string | null>(null);
   // A problem disappears while it is being corrected.
   const own = left !== null && left === value && value !== '' ? problemOf(rule, value) : null;
-  const shownProblem = own ?? problem;
-  const describedBy = [hint && `${id}-hint`, shownProblem && `${id}-problem`].filter(Boolean).join(' ') || undefined;
-  return { id, shownProblem, describedBy, check: () => setLeft(value) };
+  const shown = own ?? problem;
+  return {
+    labelled: { id, label, hint, problem: shown },
+    control: {
+      ...{ id, value, 'aria-invalid': shown !== null, 'aria-describedby': describedBy(id, hint, shown) },
+      onChange: ({ target }: { readonly target: { readonly value: string } }) => onText(target.value),
+      onBlur: () => setLeft(value),
+    },
+    rest,
+  };
+}
+
+/** The ids of the texts of `Labelled`. */
+export function describedBy(id: string, hint: string | undefined, problem: string | null): string | undefined {
+  return [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ') || undefined;
 }
 
 /** The message of the rule that a text breaks, or null. */
@@ -95,7 +99,8 @@ export function problemOf(rule: ((text: string) => unknown) | undefined, text: s
   }
 }
 
-function Labelled({
+/** A control with its label, its hint and what is wrong with it. */
+export function Labelled({
   id,
   label,
   hint,
@@ -115,7 +120,7 @@ function Labelled({
       </label>
       {children}
       {hint !== undefined && (
-        <p id={`${id}-hint`} className="text-12 text-quiet">
+        <p id={`${id}-hint`} className="break-words text-12 text-quiet">
           {hint}
         </p>
       )}

@@ -26,7 +26,7 @@ export function FilterField({ label, value, onText, ref, isWide = false }: Filte
 }
 
 /** The filter stays, although a browser would empty the field. While the list is loading, the heading gets the focus. */
-export function leaveToList(event: KeyboardEvent<HTMLInputElement>): void {
+function leaveToList(event: KeyboardEvent<HTMLInputElement>): void {
   if (event.key !== 'Escape') return;
   event.preventDefault();
   const main = event.currentTarget.closest('main');

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useNow } from './use-now.ts';
 
 const units = [
   ['year', 31_536_000],
@@ -25,13 +25,4 @@ export function relative(at: number, now: number): string {
   const seconds = Math.round((at - now) / 1000);
   const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
   return words.format(Math.trunc(seconds / length), unit);
-}
-
-function useNow(everyMs: number): number {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs);
-    return () => clearInterval(timer);
-  }, [everyMs]);
-  return now;
 }

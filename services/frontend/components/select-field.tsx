@@ -1,25 +1,29 @@
 import { useId } from 'react';
+import { describedBy, Labelled } from './field.tsx';
 
 interface SelectFieldProps<Value extends string> {
   readonly label: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
+  /** Why the value is refused. */
+  readonly problem?: string | null;
+  readonly required?: boolean;
   readonly value: Value;
   readonly options: readonly { readonly value: Value; readonly title: string }[];
   readonly onValue: (value: Value) => void;
 }
 
 /** One of several values, in a form. */
-export function SelectField<Value extends string>({ label, hint, value, options, onValue }: SelectFieldProps<Value>) {
+export function SelectField<Value extends string>(props: SelectFieldProps<Value>) {
+  const { label, hint, problem = null, required, value, options, onValue } = props;
   const id = useId();
   return (
-    <div className="grid min-w-0 content-start gap-1">
-      <label htmlFor={id} className="font-medium text-13">
-        {label}
-      </label>
+    <Labelled id={id} label={label} hint={hint} problem={problem}>
       <select
         id={id}
         value={value}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        aria-required={required}
+        aria-invalid={problem !== null}
+        aria-describedby={describedBy(id, hint, problem)}
         onChange={({ target }) => {
           const chosen = options.find((option) => option.value === target.value);
           if (chosen !== undefined) onValue(chosen.value);
@@ -32,11 +36,6 @@ export function SelectField<Value extends string>({ label, hint, value, options,
           </option>
         ))}
       </select>
-      {hint !== undefined && (
-        <p id={`${id}-hint`} className="text-12 text-quiet">
-          {hint}
-        </p>
-      )}
-    </div>
+    </Labelled>
   );
 }

@@ -1,6 +1,6 @@
 import { RelativeTime } from '../components/relative-time.tsx';
 import { StatusDot } from '../components/status-dot.tsx';
-import { useNow } from './use-now.ts';
+import { useNow } from '../components/use-now.ts';
 
 const everyMs = 10_000;
 

@@ -19,6 +19,7 @@ import {
 import { addPasskey } from '../../graphql/passkeys.ts';
 import { useOperation } from '../../graphql/use-operation.ts';
 import { PageHead } from '../page-head.tsx';
+import { Part } from '../section.tsx';
 
 type Viewer = AccountQuery['viewer'];
 
@@ -45,15 +46,6 @@ export function AccountPage() {
         </div>
       )}
     </>
-  );
-}
-
-function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section className="grid gap-3">
-      <h2 className="font-semibold text-16">{title}</h2>
-      {children}
-    </section>
   );
 }
 

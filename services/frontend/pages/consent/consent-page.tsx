@@ -1,10 +1,11 @@
 import { useParams } from '@tanstack/react-router';
-import { useId, useState } from 'react';
-import type { AgentRequest, OfferedRole, OfferedWorkspace } from '../../../contracts/browser-answers.ts';
+import { useState } from 'react';
+import type { AgentRequest, OfferedRole } from '../../../contracts/browser-answers.ts';
 import { type AgentScope, readScope, toolsScope } from '../../../contracts/token.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
+import { SelectField } from '../../components/select-field.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { answerAgent, readAgentRequest, readOfferedRoles } from '../../graphql/agent-request.ts';
@@ -66,7 +67,12 @@ function Consent({ id, request }: { readonly id: string; readonly request: Agent
         </p>
       ) : (
         <>
-          <WorkspaceChoice workspaces={workspaces} chosen={chosen} onChoose={select} />
+          <SelectField
+            label="Workspace"
+            value={chosen}
+            options={workspaces.map(({ id: value, name: title }) => ({ value, title }))}
+            onValue={select}
+          />
           <RoleChoice offered={offered.data ?? []} roles={roles} onChoose={setRoles} />
           <ScopeChoice scopes={request.scopes} chosen={scope} onChoose={setScope} />
         </>
@@ -87,35 +93,6 @@ function Consent({ id, request }: { readonly id: string; readonly request: Agent
       </div>
       <p className="text-12 text-quiet">You can disconnect it at any time, under Connected agents.</p>
     </Question>
-  );
-}
-
-interface WorkspaceChoiceProps {
-  readonly workspaces: readonly OfferedWorkspace[];
-  readonly chosen: string;
-  readonly onChoose: (id: string) => void;
-}
-
-function WorkspaceChoice({ workspaces, chosen, onChoose }: WorkspaceChoiceProps) {
-  const id = useId();
-  return (
-    <div className="grid gap-1">
-      <label htmlFor={id} className="font-medium text-13">
-        Workspace
-      </label>
-      <select
-        id={id}
-        value={chosen}
-        onChange={({ target }) => onChoose(target.value)}
-        className="h-11 rounded-control border border-border-strong bg-surface px-3 text-16 tablet:h-9 tablet:text-14"
-      >
-        {workspaces.map((workspace) => (
-          <option key={workspace.id} value={workspace.id}>
-            {workspace.name}
-          </option>
-        ))}
-      </select>
-    </div>
   );
 }
 

@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef } from 'react';
 import { usePlace } from '../../app/workspace.ts';
+import { useNow } from '../../components/use-now.ts';
 import { beginningQuery } from '../../graphql/generated/operations.ts';
 import { useOperation } from '../../graphql/use-operation.ts';
-import { useNow } from '../use-now.ts';
 
 /** What a workspace has of that which an agent needs before its first call. */
 export interface Beginning {

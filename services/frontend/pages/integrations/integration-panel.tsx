@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmByTyping } from '../../components/confirm-by-typing.tsx';
 import { ErrorState } from '../../components/error-state.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { SidePanel } from '../../components/side-panel.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
@@ -16,6 +17,7 @@ import {
   integrationQuery,
 } from '../../graphql/generated/operations.ts';
 import { useOperation } from '../../graphql/use-operation.ts';
+import { Section } from '../section.tsx';
 import { IntegrationForm, type ShownIntegration } from './integration-form.tsx';
 import { IntegrationStateDot } from './integration-state.tsx';
 
@@ -63,7 +65,7 @@ function Details({ integration }: { readonly integration: ShownIntegration }) {
       ) : (
         <p className="text-13 text-quiet">An owner or an admin of the workspace can connect it.</p>
       )}
-      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2 text-13">
+      <Facts>
         {mcpServer !== null && (
           <Fact name="MCP server">
             <Link
@@ -97,7 +99,7 @@ function Details({ integration }: { readonly integration: ShownIntegration }) {
             </Fact>
           </>
         )}
-      </dl>
+      </Facts>
       {mayConfigure && (
         <>
           <Section title="Redirect URI">
@@ -149,23 +151,5 @@ function Actions({ integration: { id, state, connectedAt, mcpServer } }: { reado
         />
       )}
     </div>
-  );
-}
-
-function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section className="grid gap-2">
-      <h3 className="font-medium text-13">{title}</h3>
-      {children}
-    </section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-quiet">{name}</dt>
-      <dd className="break-words">{children}</dd>
-    </>
   );
 }

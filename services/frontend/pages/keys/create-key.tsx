@@ -1,10 +1,8 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { parseName } from '../../../contracts/names.ts';
 import { usePlace } from '../../app/workspace.ts';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorLine } from '../../components/error-state.tsx';
 import { Field, problemOf } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
 import { createKeyMutation } from '../../graphql/generated/operations.ts';
@@ -35,26 +33,13 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
     });
     setSecret(createKey.secret);
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) create.run();
-  };
   if (secret !== null) return <NewKey name={name.trim()} secret={secret} onClose={onClose} />;
   return (
-    <Dialog title="Create API key" onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-4">
-        <p className="text-13 text-quiet">{`For the workspace ${workspace.name}.`}</p>
-        <Field label="Name" hint="Such as the name of the agent." value={name} onText={setName} rule={keyNameRule} />
-        <RoleChoice roles={roles} onRoles={setRoles} />
-        <ExpiryField expiry={expiry} onExpiry={(chosen) => setExpiry(chosen ?? noExpiry)} />
-        <ErrorLine error={create.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" disabled={!isReady} isBusy={create.isBusy}>
-            Create key
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Create API key" verb="Create key" action={create} isReady={isReady} onClose={onClose}>
+      <p className="text-13 text-quiet">{`For the workspace ${workspace.name}.`}</p>
+      <Field label="Name" hint="Such as the name of the agent." value={name} onText={setName} rule={keyNameRule} />
+      <RoleChoice roles={roles} onRoles={setRoles} />
+      <ExpiryField expiry={expiry} onExpiry={(chosen) => setExpiry(chosen ?? noExpiry)} />
+    </FormDialog>
   );
 }

@@ -1,5 +1,5 @@
-import { useId } from 'react';
 import { Field } from '../../components/field.tsx';
+import { SelectField } from '../../components/select-field.tsx';
 import { type Expiry, expiryKinds, momentOf } from './key-expiry.ts';
 
 interface ExpiryFieldProps {
@@ -18,32 +18,18 @@ const titles = {
 
 /** When a key expires. */
 export function ExpiryField({ expiry, present, onExpiry }: ExpiryFieldProps) {
-  const id = useId();
-  const choose = (value: string) => {
-    const kind = expiryKinds.find((known) => known === value);
-    onExpiry(kind === undefined ? null : { kind, day: expiry?.day ?? '' });
-  };
   const isMissing = expiry?.kind === 'day' && expiry.day !== '' && momentOf(expiry, Date.now()) === undefined;
   return (
     <div className="grid gap-2">
-      <div className="grid gap-1">
-        <label htmlFor={id} className="font-medium text-13">
-          Expires
-        </label>
-        <select
-          id={id}
-          value={expiry?.kind ?? ''}
-          onChange={({ target }) => choose(target.value)}
-          className="h-11 w-full min-w-0 rounded-control border border-border-strong bg-surface px-3 text-16 tablet:h-9 tablet:text-14"
-        >
-          {present !== undefined && <option value="">{present}</option>}
-          {expiryKinds.map((kind) => (
-            <option key={kind} value={kind}>
-              {titles[kind]}
-            </option>
-          ))}
-        </select>
-      </div>
+      <SelectField
+        label="Expires"
+        value={expiry?.kind ?? ''}
+        options={[
+          ...(present === undefined ? [] : [{ value: '' as const, title: present }]),
+          ...expiryKinds.map((kind) => ({ value: kind, title: titles[kind] })),
+        ]}
+        onValue={(kind) => onExpiry(kind === '' ? null : { kind, day: expiry?.day ?? '' })}
+      />
       {expiry?.kind === 'day' && (
         <Field
           label="Last day"

@@ -12,7 +12,7 @@ import { usePlace } from '../../app/workspace.ts';
 import { ErrorState } from '../../components/error-state.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { StatusDot } from '../../components/status-dot.tsx';
-import { Section } from '../panel-parts.tsx';
+import { Section } from '../section.tsx';
 import { GapRepair } from './gap-repair.tsx';
 import { KeyState } from './key-state.tsx';
 import type { OwnKey } from './own-keys.ts';

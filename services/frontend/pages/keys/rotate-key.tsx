@@ -1,7 +1,5 @@
 import { usePlace } from '../../app/workspace.ts';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorLine } from '../../components/error-state.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
 import { rotateKeyMutation } from '../../graphql/generated/operations.ts';
@@ -21,20 +19,11 @@ export function RotateKey({ row, onRotated, onClose }: RotateKeyProps) {
     onRotated(rotateKey.key.id, rotateKey.secret);
   });
   return (
-    <Dialog title={`Rotate ${row.name}`} onClose={onClose}>
-      <div className="grid gap-4">
-        <p>
-          A new key takes over the name, the roles and the lifetime. The old key stays valid until you revoke it, so
-          that agents can change one after the other.
-        </p>
-        <ErrorLine error={rotate.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" onClick={rotate.run} isBusy={rotate.isBusy}>
-            Rotate key
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+    <FormDialog title={`Rotate ${row.name}`} verb="Rotate key" action={rotate} onClose={onClose}>
+      <p>
+        A new key takes over the name, the roles and the lifetime. The old key stays valid until you revoke it, so that
+        agents can change one after the other.
+      </p>
+    </FormDialog>
   );
 }

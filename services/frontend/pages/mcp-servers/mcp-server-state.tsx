@@ -1,6 +1,6 @@
 import { StatusDot, type Tone } from '../../components/status-dot.tsx';
+import { useNow } from '../../components/use-now.ts';
 import type { Health, McpServerStatus } from '../../graphql/generated/operations.ts';
-import { useNow } from '../use-now.ts';
 
 const statusTones = { Connected: 'good', Disconnected: 'none', Error: 'bad' } as const satisfies Record<
   McpServerStatus,

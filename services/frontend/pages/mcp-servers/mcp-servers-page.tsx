@@ -89,7 +89,7 @@ export function McpServersPage() {
           ref={input}
           label="Filter by name"
           value={filter}
-          onText={(text) => show({ filter: text === '' ? undefined : text }, true)}
+          onText={(text) => show({ filter: text || undefined }, true)}
         />
       </div>
       {error !== null && (

@@ -1,5 +1,5 @@
-import { useId } from 'react';
 import { Field, TextField } from '../../components/field.tsx';
+import { SelectField } from '../../components/select-field.tsx';
 import type { InputField } from './tool-input.ts';
 
 /** The control for one argument of a tool. */
@@ -28,7 +28,14 @@ export function ToolInputField({
       .join(' ')
       .slice(0, hintMax) || undefined;
   if (kind.kind === 'choice') {
-    return <Choice {...{ label, hint, problem, text, onText, values: kind.values, required }} />;
+    const options = [
+      { value: '', title: required ? 'Choose…' : 'Left out' },
+      ...kind.values.map((value, at) => ({
+        value: String(at),
+        title: typeof value === 'string' ? value : JSON.stringify(value),
+      })),
+    ];
+    return <SelectField {...{ label, hint, problem, required, options, value: text, onValue: onText }} />;
   }
   if (kind.kind === 'json') {
     return <TextField label={label} hint={hint} problem={problem} rows={3} value={text} onText={onText} />;
@@ -50,57 +57,3 @@ export function ToolInputField({
 
 /** Descriptions are written for agents and may be long. */
 const hintMax = 600;
-
-function Choice({
-  label,
-  hint,
-  problem,
-  text,
-  onText,
-  values,
-  required,
-}: {
-  readonly label: string;
-  readonly hint: string | undefined;
-  readonly problem: string | null;
-  readonly text: string;
-  readonly onText: (text: string) => void;
-  readonly values: readonly unknown[];
-  readonly required: boolean;
-}) {
-  const id = useId();
-  const describedBy = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ') || undefined;
-  return (
-    <div className="grid gap-1">
-      <label htmlFor={id} className="font-medium text-13">
-        {label}
-      </label>
-      <select
-        id={id}
-        value={text}
-        onChange={({ target }) => onText(target.value)}
-        aria-required={required}
-        aria-invalid={problem !== null}
-        aria-describedby={describedBy}
-        className="h-11 w-full rounded-control border border-border-strong bg-surface px-3 text-16 tablet:h-9 tablet:text-14"
-      >
-        <option value="">{required ? 'Choose…' : 'Left out'}</option>
-        {values.map((value, at) => (
-          <option key={JSON.stringify(value)} value={at}>
-            {typeof value === 'string' ? value : JSON.stringify(value)}
-          </option>
-        ))}
-      </select>
-      {hint !== undefined && (
-        <p id={`${id}-hint`} className="break-words text-12 text-quiet">
-          {hint}
-        </p>
-      )}
-      {problem !== null && (
-        <p id={`${id}-problem`} className="text-12 text-bad">
-          {problem}
-        </p>
-      )}
-    </div>
-  );
-}

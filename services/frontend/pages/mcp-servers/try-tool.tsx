@@ -1,9 +1,10 @@
-import { type FormEvent, useEffect, useMemo, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorState } from '../../components/error-state.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { useNow } from '../../components/use-now.ts';
 import { toolDefinitionQuery } from '../../graphql/generated/operations.ts';
 import { useOperation } from '../../graphql/use-operation.ts';
 import { fieldsOf, inputSchemaOf, readForm, readJsonInput, type Typed } from './tool-input.ts';
@@ -129,12 +130,7 @@ function OutcomeOf({ state }: { readonly state: CallState }) {
 }
 
 function Running({ startedAt, progress }: { readonly startedAt: number; readonly progress: string }) {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, []);
-  const seconds = Math.max(0, Math.floor((now - startedAt) / 1000));
+  const seconds = Math.max(0, Math.floor((useNow(1000) - startedAt) / 1000));
   return (
     <p className="break-words text-13 text-quiet">
       {/* A screen reader must not read out every second. */}

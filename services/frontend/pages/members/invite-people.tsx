@@ -1,10 +1,8 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { MemberRole } from '../../../contracts/member-roles.ts';
 import { usePlace } from '../../app/workspace.ts';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorLine } from '../../components/error-state.tsx';
 import { TextField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { SelectField } from '../../components/select-field.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
@@ -45,43 +43,33 @@ export function InvitePeople({ onClose }: { readonly onClose: () => void }) {
     setText(refusals.map(({ address }) => address).join('\n'));
     if (refusals.length === 0) onClose();
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) invite.run();
-  };
   return (
-    <Dialog title="Invite people" onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-4">
-        <TextField
-          label="E-mail addresses"
-          hint="Each gets a mail with a link that is valid for seven days. Separate them by spaces, commas or lines."
-          problem={isTooMany ? `These are ${addresses.length} addresses: at most ${addressesMax} at once.` : null}
-          rows={4}
-          inputMode="email"
-          value={text}
-          onText={setText}
-        />
-        <SelectField label="Role" hint={roleWords[role]} value={role} options={roleOptions(own)} onValue={setRole} />
-        {refused.length > 0 && (
-          <ul
-            role="alert"
-            className="grid max-h-40 gap-1 overflow-y-auto rounded-control bg-bad-soft px-4 py-3 text-13"
-          >
-            {refused.map(({ address, error }) => (
-              <li key={address} className="wrap-anywhere">
-                {[error.message, error.hint].filter(Boolean).join(' ')}
-              </li>
-            ))}
-          </ul>
-        )}
-        <ErrorLine error={invite.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" disabled={!isReady} isBusy={invite.isBusy}>
-            {addresses.length > 1 ? `Send ${addresses.length} invitations` : 'Send invitation'}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Invite people"
+      verb={addresses.length > 1 ? `Send ${addresses.length} invitations` : 'Send invitation'}
+      action={invite}
+      isReady={isReady}
+      onClose={onClose}
+    >
+      <TextField
+        label="E-mail addresses"
+        hint="Each gets a mail with a link that is valid for seven days. Separate them by spaces, commas or lines."
+        problem={isTooMany ? `These are ${addresses.length} addresses: at most ${addressesMax} at once.` : null}
+        rows={4}
+        inputMode="email"
+        value={text}
+        onText={setText}
+      />
+      <SelectField label="Role" hint={roleWords[role]} value={role} options={roleOptions(own)} onValue={setRole} />
+      {refused.length > 0 && (
+        <ul role="alert" className="grid max-h-40 gap-1 overflow-y-auto rounded-control bg-bad-soft px-4 py-3 text-13">
+          {refused.map(({ address, error }) => (
+            <li key={address} className="wrap-anywhere">
+              {[error.message, error.hint].filter(Boolean).join(' ')}
+            </li>
+          ))}
+        </ul>
+      )}
+    </FormDialog>
   );
 }

@@ -2,8 +2,9 @@ import { type FormEvent, useState } from 'react';
 import { isAtLeast, type MemberRole } from '../../../contracts/member-roles.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { ErrorLine } from '../../components/error-state.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
 import { SelectField } from '../../components/select-field.tsx';
@@ -12,7 +13,7 @@ import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
 import { updateMemberMutation } from '../../graphql/generated/operations.ts';
-import { Fact, Facts, Section } from '../panel-parts.tsx';
+import { Section } from '../section.tsx';
 import { LeaveWorkspace } from '../workspace/leave-workspace.tsx';
 import { MemberState } from './member-state.tsx';
 import {
@@ -207,23 +208,14 @@ function Suspend({ member, onClose }: { readonly member: Member; readonly onClos
     onClose();
   });
   return (
-    <Dialog title={`Suspend ${person.name}`} onClose={onClose}>
-      <div className="grid gap-4">
-        <p className="wrap-anywhere">
-          {`At once, ${person.email} cannot use ${workspace.name}: open pages close, and every request of an agent is refused with 403.`}
-        </p>
-        <Facts>
-          <Fact name="Stops">{countKeys(keys)}</Fact>
-          <Fact name="Stays">the role, the keys and the agents, for the day you resume the membership</Fact>
-        </Facts>
-        <ErrorLine error={suspend.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="danger" onClick={suspend.run} isBusy={suspend.isBusy}>
-            Suspend
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+    <FormDialog title={`Suspend ${person.name}`} verb="Suspend" action={suspend} look="danger" onClose={onClose}>
+      <p className="wrap-anywhere">
+        {`At once, ${person.email} cannot use ${workspace.name}: open pages close, and every request of an agent is refused with 403.`}
+      </p>
+      <Facts>
+        <Fact name="Stops">{countKeys(keys)}</Fact>
+        <Fact name="Stays">the role, the keys and the agents, for the day you resume the membership</Fact>
+      </Facts>
+    </FormDialog>
   );
 }

@@ -1,10 +1,8 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { parseDescription, parseName } from '../../../contracts/names.ts';
 import { usePlace } from '../../app/workspace.ts';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorLine } from '../../components/error-state.tsx';
 import { Field, problemOf } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
 import { createRoleMutation } from '../../graphql/generated/operations.ts';
@@ -26,32 +24,19 @@ export function CreateRole({
     const { createRole } = await send(createRoleMutation, { workspace: workspace.id, input: { name, description } });
     onCreated(createRole.id);
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isValid) create.run();
-  };
   return (
-    <Dialog title="Create role" onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-4">
-        <Field label="Name" value={name} onText={setName} rule={roleNameRule} />
-        <Field
-          label="Description"
-          hint="Who it is for. You can leave it empty."
-          value={description}
-          onText={setDescription}
-          rule={parseDescription}
-        />
-        <p className="text-12 text-quiet">
-          Agents whose key is not limited to roles get this role as soon as it has skills.
-        </p>
-        <ErrorLine error={create.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" disabled={!isValid} isBusy={create.isBusy}>
-            Create role
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Create role" verb="Create role" action={create} isReady={isValid} onClose={onClose}>
+      <Field label="Name" value={name} onText={setName} rule={roleNameRule} />
+      <Field
+        label="Description"
+        hint="Who it is for. You can leave it empty."
+        value={description}
+        onText={setDescription}
+        rule={parseDescription}
+      />
+      <p className="text-12 text-quiet">
+        Agents whose key is not limited to roles get this role as soon as it has skills.
+      </p>
+    </FormDialog>
   );
 }

@@ -21,6 +21,7 @@ import {
 } from '../../graphql/generated/operations.ts';
 import { useOperation } from '../../graphql/use-operation.ts';
 import { onPage } from '../conflict-hint.ts';
+import { Section } from '../section.tsx';
 import { roleNameRule } from './create-role.tsx';
 import { RoleRules } from './role-rules.tsx';
 import { newest } from './use-role-skills.ts';
@@ -79,8 +80,7 @@ function Details({ role: asked, keys, onRemoved }: DetailsProps) {
       )}
       <RoleRules role={role} change={change} />
       {mayConfigure && keys !== null && (
-        <section className="grid gap-2">
-          <h3 className="font-medium text-13">Keys</h3>
+        <Section title="Keys">
           <p className="text-13 text-quiet">
             {keys.length === 0
               ? 'No key is limited to this role. Keys without a list of roles have it.'
@@ -93,7 +93,7 @@ function Details({ role: asked, keys, onRemoved }: DetailsProps) {
               </li>
             ))}
           </ul>
-        </section>
+        </Section>
       )}
     </div>
   );

@@ -1,11 +1,11 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type RefObject, useCallback, useMemo, useRef } from 'react';
+import { useCallback, useMemo, useRef } from 'react';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorState } from '../../components/error-state.tsx';
-import { leaveToList } from '../../components/filter-field.tsx';
+import { FilterField } from '../../components/filter-field.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import {
   type RoleRowFragment,
@@ -77,13 +77,21 @@ export function RolesPage() {
         action={mayEdit && createButton}
       />
       <div className="mb-3 flex flex-wrap gap-2">
-        <Filter
-          label="Filter skills"
-          value={skillFilter}
-          onText={(text) => show({ skills: text }, true)}
-          input={input}
-        />
-        <Filter label="Filter roles" value={roleFilter} onText={(text) => show({ roles: text }, true)} />
+        <div className="min-w-0 flex-1 tablet:flex-none">
+          <FilterField
+            ref={input}
+            label="Filter skills"
+            value={skillFilter}
+            onText={(text) => show({ skills: text || undefined }, true)}
+          />
+        </div>
+        <div className="min-w-0 flex-1 tablet:flex-none">
+          <FilterField
+            label="Filter roles"
+            value={roleFilter}
+            onText={(text) => show({ roles: text || undefined }, true)}
+          />
+        </div>
       </div>
       {error !== null && (
         <div className="mb-3">
@@ -136,31 +144,6 @@ export function RolesPage() {
         />
       )}
     </>
-  );
-}
-
-function Filter({
-  label,
-  value,
-  onText,
-  input,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly onText: (text: string | undefined) => void;
-  readonly input?: RefObject<HTMLInputElement | null>;
-}) {
-  return (
-    <input
-      ref={input}
-      type="search"
-      aria-label={label}
-      placeholder={label}
-      value={value}
-      onChange={({ target }) => onText(target.value === '' ? undefined : target.value)}
-      onKeyDown={leaveToList}
-      className="h-11 min-w-0 flex-1 rounded-control border border-border-strong bg-surface px-3 text-16 tablet:h-8 tablet:w-60 tablet:flex-none tablet:text-13"
-    />
   );
 }
 

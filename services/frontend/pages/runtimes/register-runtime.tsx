@@ -1,11 +1,11 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { parseName } from '../../../contracts/names.ts';
 import { handOver, pastedBlock, startAgain, warningAbout } from '../../../contracts/runtime-hand-over.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { ErrorLine } from '../../components/error-state.tsx';
 import { Field, problemOf } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { KeyShownOnce } from '../../components/key-shown-once.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
 import { Snippet } from '../../components/snippet.tsx';
@@ -38,10 +38,6 @@ export function RegisterRuntime({ known, name: given, onClose }: RegisterRuntime
     const { registerRuntime } = await send(registerRuntimeMutation, { workspace: workspace.id, name });
     setRegistered(registerRuntime);
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) register.run();
-  };
   if (registered !== null) {
     return (
       <Dialog title={`Start ${registered.runtime.name}`} onClose={onClose}>
@@ -55,29 +51,26 @@ export function RegisterRuntime({ known, name: given, onClose }: RegisterRuntime
     );
   }
   return (
-    <Dialog title={given === undefined ? 'Register runtime' : `New key for ${given}`} onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-4">
-        {given === undefined && (
-          <Field
-            label="Name"
-            hint="Such as the name of the machine. MCP servers are bound to it."
-            value={typed}
-            onText={setName}
-            rule={nameRule}
-          />
-        )}
-        {isKnown && (
-          <p>{`The runtime ${name} gets a new key. Its present key stays valid for a day, so that you can replace it there.`}</p>
-        )}
-        <ErrorLine error={register.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" disabled={!isReady} isBusy={register.isBusy}>
-            {isKnown ? 'Create new key' : 'Register runtime'}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={given === undefined ? 'Register runtime' : `New key for ${given}`}
+      verb={isKnown ? 'Create new key' : 'Register runtime'}
+      action={register}
+      isReady={isReady}
+      onClose={onClose}
+    >
+      {given === undefined && (
+        <Field
+          label="Name"
+          hint="Such as the name of the machine. MCP servers are bound to it."
+          value={typed}
+          onText={setName}
+          rule={nameRule}
+        />
+      )}
+      {isKnown && (
+        <p>{`The runtime ${name} gets a new key. Its present key stays valid for a day, so that you can replace it there.`}</p>
+      )}
+    </FormDialog>
   );
 }
 

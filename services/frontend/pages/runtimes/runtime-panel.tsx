@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmByTyping } from '../../components/confirm-by-typing.tsx';
 import { ErrorState } from '../../components/error-state.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { SidePanel } from '../../components/side-panel.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
@@ -14,13 +15,11 @@ import {
   mcpServersOnQuery,
   revokeRuntimeMutation,
 } from '../../graphql/generated/operations.ts';
-import { type PagedRows, usePages } from '../../graphql/use-pages.ts';
+import { useEveryRow } from '../../graphql/use-every-row.ts';
 import { ServerStatus } from '../mcp-servers/mcp-server-state.tsx';
-import { Fact, Facts, Section } from '../panel-parts.tsx';
+import { Section } from '../section.tsx';
 import { RegisterRuntime } from './register-runtime.tsx';
 import { type Runtime, RuntimeState, sandboxWords } from './runtime-state.tsx';
-
-type Server = NonNullable<McpServersOnQuery['workspace']>['mcpServers']['nodes'][number];
 
 interface RuntimePanelProps {
   readonly id: string;
@@ -81,24 +80,21 @@ function Details({ runtime, mayRegister, onRevoked }: DetailsProps) {
 }
 
 /** The MCP servers of this workspace that a runtime runs, all of them. */
-function useServersOn(runtime: string): PagedRows<Server> {
+function useServersOn(runtime: string) {
   const { workspace } = usePlace();
   const variables = useMemo(() => ({ workspace: workspace.id, runtime }), [workspace.id, runtime]);
-  const servers = usePages({
+  return useEveryRow({
     ...{ operation: mcpServersOnQuery, variables },
     pageOf: (answer: McpServersOnQuery) => answer.workspace?.mcpServers ?? null,
   });
-  const { hasMore, loadMore } = servers;
-  useEffect(() => {
-    if (hasMore) loadMore();
-  }, [hasMore, loadMore]);
-  return servers;
 }
 
-function ServerList({ servers: { rows, error, hasMore, retry } }: { readonly servers: PagedRows<Server> }) {
+type Servers = ReturnType<typeof useServersOn>;
+
+function ServerList({ servers: { rows, error, retry } }: { readonly servers: Servers }) {
   const { workspace } = usePlace();
   if (error !== null) return <ErrorState error={error} onRetry={retry} />;
-  if (rows === null || (rows.length === 0 && hasMore)) return <Skeleton lines={3} />;
+  if (rows === null) return <Skeleton lines={3} />;
   if (rows.length === 0) return <p className="text-13 text-quiet">It runs no MCP server of this workspace.</p>;
   return (
     <ul className="grid text-13">
@@ -120,10 +116,10 @@ function ServerList({ servers: { rows, error, hasMore, retry } }: { readonly ser
 }
 
 interface ActionsProps extends DetailsProps {
-  readonly servers: PagedRows<Server>;
+  readonly servers: Servers;
 }
 
-function Actions({ runtime, servers: { rows, hasMore }, mayRegister, onRevoked }: ActionsProps) {
+function Actions({ runtime, servers: { rows }, mayRegister, onRevoked }: ActionsProps) {
   const { workspace } = usePlace();
   const [asked, ask] = useState<'rotate' | 'revoke' | null>(null);
   const { id, name } = runtime;
@@ -136,7 +132,7 @@ function Actions({ runtime, servers: { rows, hasMore }, mayRegister, onRevoked }
   return (
     <div className="flex flex-wrap gap-2">
       {mayRegister && <Button onClick={() => ask('rotate')}>New key…</Button>}
-      <Button look="dangerous" onClick={() => ask('revoke')} disabled={rows === null || hasMore}>
+      <Button look="dangerous" onClick={() => ask('revoke')} disabled={rows === null}>
         Revoke…
       </Button>
       {asked === 'rotate' && <RegisterRuntime known={[runtime]} name={name} onClose={close} />}

@@ -16,9 +16,10 @@ import {
   runtimeBusQuery,
   runtimesQuery,
 } from '../../graphql/generated/operations.ts';
+import { useEveryRow } from '../../graphql/use-every-row.ts';
 import { useOperation } from '../../graphql/use-operation.ts';
-import { usePages } from '../../graphql/use-pages.ts';
 import { PageHead } from '../page-head.tsx';
+import { Part } from '../section.tsx';
 import { RegisterRuntime } from './register-runtime.tsx';
 import { RuntimePanel } from './runtime-panel.tsx';
 import { type Runtime, RuntimeState } from './runtime-state.tsx';
@@ -72,18 +73,13 @@ export function RuntimesPage() {
   const variables = useMemo(() => ({ workspace: workspace.id }), [workspace.id]);
   const platform = useOperation(platformRuntimesQuery, variables);
   const bus = useOperation(runtimeBusQuery, variables, !mayConfigure);
-  const own = usePages({
+  const own = useEveryRow({
     ...{ operation: runtimesQuery, variables },
     pageOf: (answer: RuntimesQuery) => answer.workspace?.runtimes ?? null,
   });
   const busServers = bus.data?.workspace?.busServers ?? null;
   const mayRegister = mayConfigure && busServers !== null && busServers.length > 0;
   useShortcuts({ c: () => mayRegister && show({ add: true }) });
-  // A workspace has few runtimes, and a page of them may be short.
-  const { hasMore, loadMore } = own;
-  useEffect(() => {
-    if (hasMore) loadMore();
-  }, [hasMore, loadMore]);
   const retry = () => {
     platform.retry();
     own.retry();
@@ -119,16 +115,14 @@ export function RuntimesPage() {
         error === null && <Skeleton lines={6} />
       ) : (
         <div className="grid gap-8">
-          <section className="grid min-w-0 gap-3">
-            <h2 className="font-semibold text-16">Of the platform</h2>
+          <Part title="Of the platform">
             {shared.length === 0 ? (
               <p className="text-quiet">The platform has no runtime yet: an operator starts it with svc up.</p>
             ) : (
               table('Runtimes of the platform', shared)
             )}
-          </section>
-          <section className="grid min-w-0 gap-3">
-            <h2 className="font-semibold text-16">On other machines</h2>
+          </Part>
+          <Part title="On other machines">
             {busServers?.length === 0 && (
               <p className="rounded-control border border-border bg-warn-soft px-4 py-3 text-13">
                 {busInside.message} {busInside.hint}
@@ -142,7 +136,7 @@ export function RuntimesPage() {
                 connects to this platform, and needs no open port.
               </EmptyState>
             )}
-          </section>
+          </Part>
         </div>
       )}
       {panel !== undefined && shared !== null && own.rows !== null && (

@@ -3,6 +3,7 @@ import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ErrorLine } from '../../components/error-state.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
@@ -13,7 +14,6 @@ import {
   withdrawInvitationMutation,
 } from '../../graphql/generated/operations.ts';
 import { useIsExpired } from '../invitation-expiry.tsx';
-import { Fact, Facts } from '../panel-parts.tsx';
 
 export type Invitation = NonNullable<InvitationsQuery['workspace']>['invitations']['nodes'][number];
 

@@ -1,11 +1,9 @@
-import { type FormEvent, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { isToolPattern, parseToolPattern, toolMatcher } from '../../../contracts/tool-pattern.ts';
 import { usePlace } from '../../app/workspace.ts';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorLine } from '../../components/error-state.tsx';
 import { problemOf } from '../../components/field.tsx';
 import { FilterField } from '../../components/filter-field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { PickList, type PickOption } from '../../components/pick-list.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { useDelayed } from '../../components/use-delayed.ts';
@@ -34,38 +32,31 @@ export function AddTools({ skill, onClose }: { readonly skill: Skill; readonly o
     if (!next.delete(id) && ref !== undefined) next.set(id, ref);
     setPicked(next);
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (picked.size > 0) add.run();
-  };
   const chosen = [...picked].filter(([id]) => !options.some((option) => option.id === id));
   return (
-    <Dialog title="Add tools" onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-3">
-        <FilterField label="Name of a tool, or a pattern" value={text} onText={setText} isWide />
-        <p className="text-12 text-quiet">
-          files/ shows the tools of the MCP server files. files/read_* follows all that match, now and later.
+    <FormDialog
+      title="Add tools"
+      verb={picked.size > 1 ? `Add ${picked.size}` : 'Add'}
+      action={add}
+      isReady={picked.size > 0}
+      onClose={onClose}
+    >
+      <FilterField label="Name of a tool, or a pattern" value={text} onText={setText} isWide />
+      <p className="text-12 text-quiet">
+        files/ shows the tools of the MCP server files. files/read_* follows all that match, now and later.
+      </p>
+      {chosen.length > 0 && (
+        <p className="break-words text-13">
+          {`Chosen: ${chosen.map(([, { mcpServer, tool }]) => `${mcpServer}/${tool}`).join(', ')}`}
         </p>
-        {chosen.length > 0 && (
-          <p className="break-words text-13">
-            {`Chosen: ${chosen.map(([, { mcpServer, tool }]) => `${mcpServer}/${tool}`).join(', ')}`}
-          </p>
-        )}
-        {options.length > 0 && (
-          <PickList label="Tools to add" options={options} picked={new Set(picked.keys())} onToggle={toggle} />
-        )}
-        <p role="status" className="text-13 text-quiet empty:hidden">
-          {note}
-        </p>
-        <ErrorLine error={add.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" disabled={picked.size === 0} isBusy={add.isBusy}>
-            {picked.size > 1 ? `Add ${picked.size}` : 'Add'}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      {options.length > 0 && (
+        <PickList label="Tools to add" options={options} picked={new Set(picked.keys())} onToggle={toggle} />
+      )}
+      <p role="status" className="text-13 text-quiet empty:hidden">
+        {note}
+      </p>
+    </FormDialog>
   );
 }
 

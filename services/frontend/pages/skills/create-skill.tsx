@@ -1,9 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { usePlace } from '../../app/workspace.ts';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorLine } from '../../components/error-state.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
 import { createSkillMutation } from '../../graphql/generated/operations.ts';
@@ -25,22 +23,9 @@ export function CreateSkill({ onClose }: { readonly onClose: () => void }) {
       replace: true,
     });
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) create.run();
-  };
   return (
-    <Dialog title="Create skill" onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-4">
-        <SkillNames {...names} onNames={setNames} />
-        <ErrorLine error={create.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" disabled={!isReady} isBusy={create.isBusy}>
-            Create skill
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Create skill" verb="Create skill" action={create} isReady={isReady} onClose={onClose}>
+      <SkillNames {...names} onNames={setNames} />
+    </FormDialog>
   );
 }

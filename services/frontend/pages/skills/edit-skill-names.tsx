@@ -1,8 +1,6 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { usePlace } from '../../app/workspace.ts';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorLine } from '../../components/error-state.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { type SkillTexts, saveTexts } from './change-skill.ts';
 import type { Skill } from './shown-skill.ts';
@@ -24,29 +22,23 @@ export function EditSkillNames({ skill, onClose }: { readonly skill: Skill; read
     if (changed !== null) setBase(changed);
     else onClose();
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) save.run();
-  };
   return (
-    <Dialog title={`Edit ${skill.name}`} onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-4">
-        <SkillNames {...names} onNames={setNames} />
-        {theirs !== null && (
-          <div role="alert" className="grid gap-1 rounded-control bg-warn-soft px-4 py-3 text-13">
-            <p className="font-medium">Somebody changed it meanwhile.</p>
-            <p className="break-words">{`Name: ${theirs.name}`}</p>
-            <p className="break-words">{`Description: ${theirs.description === '' ? 'none' : theirs.description}`}</p>
-          </div>
-        )}
-        <ErrorLine error={save.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{theirs === null ? 'Cancel' : 'Keep theirs'}</Button>
-          <Button look="primary" type="submit" disabled={!isReady} isBusy={save.isBusy}>
-            {theirs === null ? 'Save' : 'Save mine'}
-          </Button>
+    <FormDialog
+      title={`Edit ${skill.name}`}
+      verb={theirs === null ? 'Save' : 'Save mine'}
+      action={save}
+      isReady={isReady}
+      cancel={theirs === null ? 'Cancel' : 'Keep theirs'}
+      onClose={onClose}
+    >
+      <SkillNames {...names} onNames={setNames} />
+      {theirs !== null && (
+        <div role="alert" className="grid gap-1 rounded-control bg-warn-soft px-4 py-3 text-13">
+          <p className="font-medium">Somebody changed it meanwhile.</p>
+          <p className="break-words">{`Name: ${theirs.name}`}</p>
+          <p className="break-words">{`Description: ${theirs.description === '' ? 'none' : theirs.description}`}</p>
         </div>
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }

@@ -1,9 +1,9 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { usePlace } from '../../app/workspace.ts';
 import { Button, IconButton } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { ErrorLine } from '../../components/error-state.tsx';
 import { FilterField } from '../../components/filter-field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { PickList } from '../../components/pick-list.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
@@ -78,34 +78,27 @@ export function AddToRoles({ skill, onClose }: { readonly skill: Skill; readonly
     for (const role of picked) await setInRole(workspace.id, { role, skill: skill.id, has: true });
     onClose();
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (picked.size > 0) add.run();
-  };
   return (
-    <Dialog title={`Add ${skill.name} to roles`} onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-3">
-        <FilterField label="Name of a role" value={text} onText={setText} isWide />
-        {options.length > 0 ? (
-          <PickList
-            label="Roles without the skill"
-            options={options}
-            picked={picked}
-            onToggle={({ id }) => setPicked(picked.symmetricDifference(new Set([id])))}
-          />
-        ) : (
-          <p className="text-13 text-quiet">
-            {text.trim() === '' ? 'Every role of the workspace has the skill.' : 'No other role has this in its name.'}
-          </p>
-        )}
-        <ErrorLine error={add.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" disabled={picked.size === 0} isBusy={add.isBusy}>
-            {picked.size > 1 ? `Add to ${picked.size} roles` : 'Add'}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Add ${skill.name} to roles`}
+      verb={picked.size > 1 ? `Add to ${picked.size} roles` : 'Add'}
+      action={add}
+      isReady={picked.size > 0}
+      onClose={onClose}
+    >
+      <FilterField label="Name of a role" value={text} onText={setText} isWide />
+      {options.length > 0 ? (
+        <PickList
+          label="Roles without the skill"
+          options={options}
+          picked={picked}
+          onToggle={({ id }) => setPicked(picked.symmetricDifference(new Set([id])))}
+        />
+      ) : (
+        <p className="text-13 text-quiet">
+          {text.trim() === '' ? 'Every role of the workspace has the skill.' : 'No other role has this in its name.'}
+        </p>
+      )}
+    </FormDialog>
   );
 }

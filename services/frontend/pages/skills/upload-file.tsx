@@ -1,11 +1,10 @@
-import { type FormEvent, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { parseFilePath } from '../../../contracts/file-path.ts';
 import { filesOfSkillMaxBytes } from '../../../contracts/workspace-limits.ts';
 import { usePlace } from '../../app/workspace.ts';
-import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { ErrorLine } from '../../components/error-state.tsx';
 import { Field, problemOf } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { canUpload, uploadFile } from '../../graphql/skill-files.ts';
@@ -29,10 +28,6 @@ export function UploadFile({ skill, onClose }: { readonly skill: Skill; readonly
     showToast(replaced === null ? `${path} was added.` : `${path} was replaced.`);
     onClose();
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) upload.run();
-  };
   const choose = (chosen: File | null) => {
     setFile(chosen);
     if (chosen !== null && (path === '' || path === file?.name)) setPath(chosen.name);
@@ -48,45 +43,42 @@ export function UploadFile({ skill, onClose }: { readonly skill: Skill; readonly
     );
   }
   return (
-    <Dialog title="Upload file" onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-4">
-        <div className="grid gap-1">
-          <label htmlFor={id} className="font-medium text-13">
-            File
-          </label>
-          <input
-            id={id}
-            type="file"
-            aria-describedby={`${id}-hint`}
-            onChange={({ target }) => choose(target.files?.[0] ?? null)}
-            className="h-11 w-full rounded-control border border-border-strong bg-surface text-13 file:mr-3 file:h-full file:border-0 file:bg-hover file:px-3 file:font-medium tablet:h-9"
-          />
-          <p id={`${id}-hint`} className="text-12 text-quiet">
-            {`At most 10 MB, unless the operator set another limit. All files of a skill have at most ${allMb} MB together.`}
-          </p>
-          {isTooLarge && (
-            <p role="alert" className="text-12 text-bad">
-              {`The file has ${Math.ceil(file.size / 1024 / 1024)} MB: all files of a skill may have ${allMb} MB together.`}
-            </p>
-          )}
-        </div>
-        <Field
-          label="Path in the skill"
-          hint="Such as references/forms.md. The instructions name it for the agent."
-          value={path}
-          onText={setPath}
-          rule={parseFilePath}
-          isCode
+    <FormDialog
+      title="Upload file"
+      verb={replaced === null ? 'Upload' : 'Replace'}
+      action={upload}
+      isReady={isReady}
+      onClose={onClose}
+    >
+      <div className="grid gap-1">
+        <label htmlFor={id} className="font-medium text-13">
+          File
+        </label>
+        <input
+          id={id}
+          type="file"
+          aria-describedby={`${id}-hint`}
+          onChange={({ target }) => choose(target.files?.[0] ?? null)}
+          className="h-11 w-full rounded-control border border-border-strong bg-surface text-13 file:mr-3 file:h-full file:border-0 file:bg-hover file:px-3 file:font-medium tablet:h-9"
         />
-        {replaced !== null && <p className="text-13">It replaces the file that has this path now.</p>}
-        <ErrorLine error={upload.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" disabled={!isReady} isBusy={upload.isBusy}>
-            {replaced === null ? 'Upload' : 'Replace'}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+        <p id={`${id}-hint`} className="text-12 text-quiet">
+          {`At most 10 MB, unless the operator set another limit. All files of a skill have at most ${allMb} MB together.`}
+        </p>
+        {isTooLarge && (
+          <p role="alert" className="text-12 text-bad">
+            {`The file has ${Math.ceil(file.size / 1024 / 1024)} MB: all files of a skill may have ${allMb} MB together.`}
+          </p>
+        )}
+      </div>
+      <Field
+        label="Path in the skill"
+        hint="Such as references/forms.md. The instructions name it for the agent."
+        value={path}
+        onText={setPath}
+        rule={parseFilePath}
+        isCode
+      />
+      {replaced !== null && <p className="text-13">It replaces the file that has this path now.</p>}
+    </FormDialog>
   );
 }

@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef } from 'react';
 import { usePlace } from '../../app/workspace.ts';
+import { useNow } from '../../components/use-now.ts';
 import { type UsageQuery, usageQuery } from '../../graphql/generated/operations.ts';
 import { useOperation } from '../../graphql/use-operation.ts';
-import { useNow } from '../use-now.ts';
 import { hoursOf, type UsageRange } from './usage-buckets.ts';
 
 export type Usage = NonNullable<UsageQuery['workspace']>['usageSummary'];

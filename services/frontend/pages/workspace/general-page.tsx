@@ -1,10 +1,11 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { parseName } from '../../../contracts/names.ts';
 import { keysUrl, mcpUrl } from '../../app/environment.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
 import { Field, problemOf } from '../../components/field.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
@@ -16,7 +17,7 @@ import { generalQuery, ownersQuery, renameWorkspaceMutation } from '../../graphq
 import { useOperation } from '../../graphql/use-operation.ts';
 import { isOnlyOwner, roleWords } from '../members/member-words.ts';
 import { PageHead } from '../page-head.tsx';
-import { Fact, Facts } from '../panel-parts.tsx';
+import { Part } from '../section.tsx';
 import { CreateWorkspace } from './create-workspace.tsx';
 import { LeaveWorkspace } from './leave-workspace.tsx';
 
@@ -76,15 +77,6 @@ export function GeneralPage() {
       </div>
       {create === true && <CreateWorkspace onClose={() => void navigate({ search: {}, replace: true })} />}
     </>
-  );
-}
-
-function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section className="grid min-w-0 gap-3">
-      <h2 className="font-semibold text-16">{title}</h2>
-      {children}
-    </section>
   );
 }
 

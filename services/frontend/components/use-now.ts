@@ -4,10 +4,15 @@ import { useEffect, useState } from 'react';
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
-    const timer = setInterval(() => {
+    const look = () => {
       if (document.visibilityState === 'visible') setNow(Date.now());
-    }, everyMs);
-    return () => clearInterval(timer);
+    };
+    const timer = setInterval(look, everyMs);
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', look);
+    };
   }, [everyMs]);
   return now;
 }
