@@ -1,14 +1,21 @@
-/** Hints that only show something share an installation. */
-export function onlyLooks(command: string): boolean {
-  return /^(?:completion|config|logs|status|tool list|connect --client \S+$|(?:integration|keys|runtime|server|skill|role|user|workspace) (?:list|show|explain|test)\b)/.test(
-    command,
-  );
+/** The installation in which a hint is tried. */
+export type Place = 'none' | 'unchanged' | 'changed' | 'own';
+
+/**
+ * Starting a platform takes most of the time, so hints share one unless they would disturb each other: those that leave
+ * it unchanged, and those that change or add objects and keep all that the others need.
+ */
+export function placeOf(command: string): Place {
+  if (command.startsWith('init')) return 'none';
+  if (onlyLooks.test(command) || answers[command] !== undefined) return 'unchanged';
+  return keepsAll.test(filled[command] ?? command) ? 'changed' : 'own';
 }
 
-/** Hints for a folder without an installation. */
-export function needsNoPlatform(command: string): boolean {
-  return command.startsWith('init');
-}
+const onlyLooks =
+  /^(?:audit|backup|completion|config|file list|logs|open|server logs|service install|status|tool list|connect --client|apply \S+ --export|(?:integration|keys|runtime|server|skill|role|user|workspace) (?:list|show|explain|test)\b)/;
+
+const keepsAll =
+  /^(?:file add|(?:keys|role|skill|user|workspace) create|(?:keys|role|server|user) update|server (?:add|enable|restart)|skill publish x$|skill update x --description|user reset)\b/;
 
 /**
  * Hints whose placeholders or inserted values a person fills in with what there is: everything in the installation is
