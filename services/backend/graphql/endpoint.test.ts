@@ -63,6 +63,22 @@ test.each([
   expect(liveBytes() - before).toBeLessThan(20_000_000);
 });
 
+test('an operation leaves the whole fetch of Node unloaded', async () => {
+  const given = Object.getOwnPropertyDescriptor(globalThis, 'Request');
+  let isLoaded = false;
+  const get = () => {
+    isLoaded = true;
+    return undefined;
+  };
+  Object.defineProperty(globalThis, 'Request', { configurable: true, get });
+  try {
+    expect(await ask(backend, '{ __typename }')).toEqual({ data: { __typename: 'Query' } });
+  } finally {
+    Object.defineProperty(globalThis, 'Request', given ?? {});
+  }
+  expect(isLoaded).toBe(false);
+});
+
 describe('a fault below GraphQL', () => {
   test('that is a bug is logged once, under an id, without its text in the answer', async () => {
     const broken: Backend = {

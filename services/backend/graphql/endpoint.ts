@@ -8,7 +8,7 @@ import {
   type OperationDefinitionNode,
   parse,
 } from 'graphql';
-import { createYoga, type Plugin } from 'graphql-yoga';
+import { type Plugin, YogaServer } from 'graphql-yoga';
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { graphqlPath } from '../../contracts/token.ts';
@@ -45,7 +45,8 @@ export interface GraphqlEndpoint {
 /** GraphQL over HTTP, POST only. Every caller has authenticated before, so introspection is open. */
 export function createGraphqlEndpoint(backend: GraphqlNeeds, deadlineMs = operationDeadlineMs): GraphqlEndpoint {
   const countedGraph = createGraphCounter(backend.graph);
-  const yoga = createYoga<GraphqlContext>({
+  // Not createYoga: its adapter for HTTP frameworks loads Node's whole fetch, which nothing here uses.
+  const yoga = new YogaServer<GraphqlContext, object>({
     schema: createSchema(),
     graphqlEndpoint: graphqlPath,
     plugins: [boundedParser, boundedExecution, withoutSubscriptions, shownErrors(backend.log('graphql'))],
@@ -64,11 +65,10 @@ export function createGraphqlEndpoint(backend: GraphqlNeeds, deadlineMs = operat
       const timer = setTimeout(() => operation.stop(new SvcError('timeout', tooLong)), deadlineMs);
       const graph = countedGraph(operation);
       try {
-        return await yoga.fetch(
-          `http://backend${graphqlPath}`,
-          { method: 'POST', headers: { 'content-type': 'application/json', accept }, body },
-          requestContext({ ...backend, graph }, { principal, requestId, operation }),
-        );
+        const headers = { 'content-type': 'application/json', accept };
+        const request = new yoga.fetchAPI.Request(`http://backend${graphqlPath}`, { method: 'POST', headers, body });
+        const context = requestContext({ ...backend, graph }, { principal, requestId, operation });
+        return await yoga.handle(request, { ...context, waitUntil: () => undefined });
       } finally {
         clearTimeout(timer);
         operation.stop(new SvcError('cancelled', 'The operation has been answered.'));
