@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bundle } from './bundle/bundle.ts';
 import { commandManifest } from './bundle/manifest.ts';
@@ -153,6 +154,28 @@ describe('dist/ of this repository', () => {
     }
   });
 
+  test('loads no clients of other engines into a platform of one process, and at most 4.9 MB of text', async () => {
+    const { metafile, modules } = await bundle(repository);
+    const starts = ['backend', 'remote-mcp', 'runtime', 'frontend', 'kit/bus'].map(
+      (part) => `services/${part}/start.ts`,
+    );
+    const files = loadedWith(metafile, ['stack/engines/process/main.ts', ...starts]);
+    const packages = new Set(
+      files.flatMap((file) => Object.keys(metafile.outputs[file]?.inputs ?? {})).map((path) => packageOf(path)),
+    );
+    const expected = ['fastify', 'graphql', 'yaml', 'zod'];
+    expect([...packages]).toEqual(expect.arrayContaining(expected));
+    expect([...packages].filter((name) => loadedOnFirstUse.test(name))).toEqual([]);
+    const texts = files.map((file) => modules.get(relative('dist', file)) ?? '');
+    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(4_900_000);
+  });
+
+  test('has only ASCII in its modules, because Node holds other text with two bytes a character', async () => {
+    const { modules } = await bundle(repository);
+    const wide = [...modules].filter(([, text]) => Buffer.byteLength(text) !== text.length).map(([path]) => path);
+    expect(wide).toEqual([]);
+  });
+
   test('is published without dependencies, install scripts or foreign files, with each file once, in at most 10 MB', () => {
     const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'], {
       cwd: repository,
@@ -187,6 +210,27 @@ describe('dist/ of this repository', () => {
     expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?(install|prepare)$/.test(name))).toEqual([]);
   });
 });
+
+/** What an idle platform of one process does not use: other engines, mail, sign-in by agents and by passkeys, schemas of fastify. */
+const loadedOnFirstUse =
+  /^(@nats-io\/(?!nkeys).+|dgraph-js|@grpc\/.+|dockerode|nodemailer|oidc-provider|@simplewebauthn\/.+|age-encryption|@fastify\/.+-compiler|ajv|light-my-request)$/;
+
+/** These files of dist/ and all that they import statically. */
+function loadedWith({ outputs }: Metafile, sources: readonly string[]): string[] {
+  const ofSource = new Map(Object.entries(outputs).map(([file, { entryPoint }]) => [entryPoint, file]));
+  const loaded = new Set<string>();
+  const load = (file: string) => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    for (const { kind, path } of outputs[file]?.imports ?? []) if (kind === 'import-statement') load(path);
+  };
+  for (const source of sources) load(ofSource.get(source) ?? `no file of ${source}`);
+  return [...loaded].filter((file) => Object.hasOwn(outputs, file));
+}
+
+function packageOf(path: string): string {
+  return /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? '';
+}
 
 /** The build copies only the templates that the code names in full, so that one may be missing. */
 function filesIn(folder: string): readonly string[] {

@@ -2,9 +2,9 @@ import { globSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build, formatMessages, type Metafile } from 'esbuild';
 import { findEntries } from './entries.ts';
+import { leftOut } from './left-out.ts';
 import { banner, commonJsNames, ownLocation, withDepth } from './own-location.ts';
 import { plainHttp } from './plain-http.ts';
-import { socketOnly } from './socket-only.ts';
 
 export interface Bundle {
   /** By path relative to dist/. */
@@ -38,7 +38,7 @@ export async function bundle(root: string): Promise<Bundle> {
     chunkNames: 'chunks/[name]-[hash]',
     define: commonJsNames,
     banner: { js: banner },
-    plugins: [location.plugin, plainHttp, socketOnly],
+    plugins: [location.plugin, plainHttp, leftOut],
     metafile: true,
     logLevel: 'silent',
   });
@@ -46,9 +46,17 @@ export async function bundle(root: string): Promise<Bundle> {
   const modules = new Map<string, string>();
   for (const file of result.outputFiles) {
     const output = relative(outdir, file.path);
-    modules.set(output, withDepth(file.text, output));
+    modules.set(output, asAscii(withDepth(file.text, output)));
   }
   return { modules, data: [...location.named].flatMap((path) => filesIn(root, path)), metafile: result.metafile };
+}
+
+/**
+ * Node keeps the text of a loaded module in memory, with two bytes for each character unless all are ASCII. Other
+ * characters are in comments and regular expressions, where an escape means the same.
+ */
+function asAscii(text: string): string {
+  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function filesIn(root: string, path: string): string[] {

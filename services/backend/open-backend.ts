@@ -71,7 +71,7 @@ export async function openBackend(
     blobs,
     log,
     secrets,
-    mailSender: new MailSender({ graph, secrets, log }, openMailEngine(config, { log })),
+    mailSender: new MailSender({ graph, secrets, log }, await openMailEngine(config, { log })),
     signingKeys,
     processes,
     verifyMcpToken: createMcpTokenVerifier({ ...tokenRules, isSignedIn }),

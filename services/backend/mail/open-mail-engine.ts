@@ -6,13 +6,12 @@ import type { WithLog } from '../bus/with-bus.ts';
 import { logEngine } from './log-engine.ts';
 import type { MailEngine } from './mail-engine.ts';
 import { providerEngine } from './provider-engine.ts';
-import { smtpEngine } from './smtp-engine.ts';
 
 /** PROVIDER_A_TIMEOUT_SECONDS has the same default. */
 const providerBDeadlineMs = 10_000;
 
 /** The engine that EMAIL_PROVIDER names. */
-export function openMailEngine(config: Env<'backend'>, logs: WithLog): MailEngine {
+export async function openMailEngine(config: Env<'backend'>, logs: WithLog): Promise<MailEngine> {
   const { EMAIL_FROM_NAME: fromName } = config;
   const from = () => given('EMAIL_FROM', config.EMAIL_FROM);
   switch (config.EMAIL_PROVIDER) {
@@ -34,6 +33,8 @@ export function openMailEngine(config: Env<'backend'>, logs: WithLog): MailEngin
       });
     case 'smtp': {
       const { SMTP_USER: user, SMTP_PASSWORD: password, SMTP_CA_PATH: ca } = config;
+      // Other engines do not need the memory of its client.
+      const { smtpEngine } = await import('./smtp-engine.ts');
       return smtpEngine({
         ...{ host: given('SMTP_HOST', config.SMTP_HOST), port: config.SMTP_PORT, tls: config.SMTP_TLS },
         ...{ from: from(), fromName },

@@ -2,7 +2,6 @@ import { SvcError } from '../../contracts/errors.ts';
 import { newProcessId, type ProcessId } from '../../contracts/ids.ts';
 import type { Logger } from '../log.ts';
 import type { Bus, Credentials, Hub } from './bus.ts';
-import { connectNats } from './nats/connect.ts';
 
 export interface OpenBusOptions {
   /** As in BUS_SERVERS. */
@@ -23,6 +22,8 @@ export interface OpenBusOptions {
 export async function openBus(options: OpenBusOptions): Promise<Bus> {
   const { servers, credentials, nonce = newProcessId(), hub, caPath = null, persistent = true, logger } = options;
   if (!servers.includes('inproc:')) {
+    // A bus inside this process does not need the memory of NATS's client.
+    const { connectNats } = await import('./nats/connect.ts');
     return await connectNats({ servers, caPath, credentials, nonce, persistent, logger });
   }
   if (hub !== null) return await hub.connect(credentials, nonce);
