@@ -7,7 +7,7 @@ import { Secret } from '../../contracts/secret.ts';
 import { type Bus, payloadMaxBytes } from '../../kit/bus/bus.ts';
 import { endKey } from '../accounts/end-key.ts';
 import { parseBody, toBody } from '../bus/wire.ts';
-import { pageMax } from '../graph/graph.ts';
+import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { removeRole } from '../roles/change-roles.ts';
 import { createAuthorizer } from '../runtimes/authorize.ts';
 import { openSecrets } from '../secrets/secrets.ts';
@@ -160,7 +160,14 @@ test('a member has a hundred keys at most, and revoked ones make room', async ()
   await create({ name: 'again' }, viewer);
 });
 
-test('the hundred hold however many keys a member has revoked before', async () => {
+test.each<[string, (transaction: Transaction, key: Node<'key'>) => Promise<unknown>]>([
+  ['a member has revoked before', endKey],
+  [
+    'an older installation has revoked, which left them to the member',
+    (transaction, { id, workspace }) =>
+      transaction.update('key', id, { revokedAt: 1, activeName: null }, { anchor: workspace }),
+  ],
+])('the hundred hold however many keys %s', async (_which, end) => {
   const { id, create } = await newWorkspace();
   const viewer = await addMember(backend, id, 'viewer');
   // As many as one read of a member's keys.
@@ -168,7 +175,7 @@ test('the hundred hold however many keys a member has revoked before', async () 
     for (let i = 0; i < pageMax; i++) {
       const stored = { workspace: id, name: `old-${i}`, secret: newKey('user'), user: viewer.user, roles: null };
       const rest = { disclosure: 'all', expiresAt: null, replaces: null } as const;
-      await endKey(transaction, await storeKey(transaction, backend, { ...stored, ...rest }));
+      await end(transaction, await storeKey(transaction, backend, { ...stored, ...rest }));
     }
   });
   for (let i = 0; i < 100; i++) await create({ name: `key-${i}` }, viewer);
