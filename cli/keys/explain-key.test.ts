@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countUsable } from '../../services/contracts/explain-key.ts';
+import { countUsable, whyOf } from '../../services/contracts/explain-key.ts';
 import { describeExplanation } from '../output/key-explanation.ts';
 import { openTerminal } from '../output/terminal.ts';
 import { explainKey, type KeySituation } from './explain-key.ts';
@@ -129,6 +129,16 @@ test('the tools that any role lets pass are counted', () => {
 test('a key that is refused is not accepted', () => {
   expect(explainKey({ ...base, key: { ...base.key, state: 'expired' } }).accepted).toBe(false);
   expect(explainKey({ ...base, workspace: { name: 'W', suspended: true } }).accepted).toBe(false);
+});
+
+test.each([
+  ['The tool is in no skill.', 'Each is in no skill.'],
+  ['The role has no skills.', 'Each has no skills.'],
+  ['The key is not for this role.', 'The key is not for these roles.'],
+  ['The MCP server is Error. It exited.', 'Each is Error. It exited.'],
+  ['The role Reader does not allow it (rule: read-only).', 'The role Reader does not allow it (rule: read-only).'],
+])('the reason "%s" is worded for several', (why, ofSeveral) => {
+  expect([whyOf([{ why }]), whyOf([{ why }, { why }])]).toEqual([why, ofSeveral]);
 });
 
 test('the text of 500 skills and 2000 tools fits a screen, with what is unavailable first', () => {

@@ -3,6 +3,7 @@ import {
   type ExplainedRole,
   type ExplainedSkill,
   groupGaps,
+  whyOf,
 } from '../../services/contracts/explain-key.ts';
 import type { Explanation, Gap } from '../keys/explain-key.ts';
 import { disclosureWords } from '../keys/key-disclosure.ts';
@@ -75,7 +76,10 @@ function describeGroup(group: readonly Gap[], terminal: Terminal): string {
   if (first === undefined) return '';
   const subject = `${words[first.kind]}${group.length > 1 ? 's' : ''} ${namesOf(group.map(({ name }) => name))}`;
   const example = group.length > 1 ? `For ${first.name}: ` : '';
-  return hang({ head: '- ', text: oneLine(`${subject}: ${first.why} ${example}${first.change}`), indent: 2 }, terminal);
+  return hang(
+    { head: '- ', text: oneLine(`${subject}: ${whyOf(group)} ${example}${first.change}`), indent: 2 },
+    terminal,
+  );
 }
 
 function namesOf(names: readonly string[]): string {

@@ -179,6 +179,15 @@ export function groupGaps<One extends Pick<Gap, 'kind' | 'why'>>(gaps: readonly 
   return [...Map.groupBy(gaps, ({ kind, why }) => `${kind}\n${why}`).values()];
 }
 
+/** The reason of gaps that are told together. */
+export function whyOf([first, ...others]: readonly Pick<Gap, 'why'>[]): string {
+  const why = first?.why ?? '';
+  if (others.length === 0) return why;
+  return why
+    .replace(/^The (?:role|skill|tool|MCP server) (is|has) /, 'Each $1 ')
+    .replace(/ for this role\.$/, ' for these roles.');
+}
+
 function isOfKey({ roles }: SituatedKey, role: { readonly id: string }): boolean {
   return roles === null || roles.some(({ id }) => id === role.id);
 }

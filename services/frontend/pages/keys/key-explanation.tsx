@@ -7,6 +7,7 @@ import {
   type Explanation,
   type Gap,
   groupGaps,
+  whyOf,
 } from '../../../contracts/explain-key.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { ErrorState } from '../../components/error-state.tsx';
@@ -155,7 +156,7 @@ function GapGroup({ group, onSettings }: GapGroupProps) {
         <span className="text-quiet">{group.length === 1 ? one : more}</span>{' '}
         <span className="font-medium">{namesOf(group.map(({ name }) => name))}</span>
       </p>
-      <p className="break-words text-quiet">{first.why}</p>
+      <p className="break-words text-quiet">{whyOf(group)}</p>
       <GapRepair change={first.change} onSettings={onSettings} />
     </li>
   );
