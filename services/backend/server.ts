@@ -19,6 +19,7 @@ import { addGraphql } from './graphql/graphql-route.ts';
 import { addCrossOrigin } from './http/cross-origin.ts';
 import { addErrors } from './http/http-errors.ts';
 import { clientDocument, clientDocumentPath } from './integrations/provider-client.ts';
+import { Strangers } from './limits/strangers.ts';
 import { addOauth, isOpenToAllOrigins } from './oauth/oauth-routes.ts';
 import { watchReadiness } from './readiness.ts';
 import { addInvitationRoutes } from './workspaces/accept-invitation.ts';
@@ -59,12 +60,13 @@ export async function startServer(backend: Backend): Promise<RunningService> {
   addErrors(app, backend);
   addRequestLog(app, backend);
   addCrossOrigin(app, origins, isOpenToAllOrigins);
-  addProviderRoutes(app, backend);
-  createAccountRoutes(app, { origins, trustedProxies: config.TRUSTED_PROXIES ?? [] }, (account) => {
+  const strangers = new Strangers(backend);
+  addProviderRoutes(app, backend, strangers);
+  createAccountRoutes(app, { origins, strangers }, (account) => {
     addAccounts(account, backend);
     addInvitationRoutes(account, backend);
   });
-  addOauth(app, backend, origins);
+  addOauth(app, backend, { origins, strangers });
   const sockets = addGraphql(app, backend, { origins, connections });
   addCatalogue(app, backend);
   addFiles(app, backend, origins);

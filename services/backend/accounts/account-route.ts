@@ -1,36 +1,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { AddressBlock } from '../../contracts/address-block.ts';
 import type { AccountAnswers } from '../../contracts/browser-answers.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { accountPath } from '../../contracts/token.ts';
-import { Budget } from '../../kit/budget.ts';
-import { clientAddress } from '../../kit/http/client-address.ts';
-import { readBody } from '../../kit/http/read-body.ts';
 import { responseClosed } from '../../kit/http/response-closed.ts';
-import { networkOf } from '../../kit/network-of.ts';
 import { requireBrowser } from '../http/cross-origin.ts';
+import type { Strangers } from '../limits/strangers.ts';
 
-/** A response to a passkey is the largest body: some kilobytes. */
-const bodyMaxBytes = 16 * 1024;
-const mebibyte = 1024 * 1024;
-/** Strangers send these bodies, so one network gets a part of the memory only. */
-const memoryLimits = { total: 16 * mebibyte, shares: { network: 4 * mebibyte } };
 const smallAnswerChars = 16 * 1024;
 /** Of a text in memory, at most. */
 const bytesOfChar = 2;
-/** A small body arrives at once: this is 1 KiB a second. */
-const slowest = { bytes: 5 * 1024, periodMs: 5000 };
-
 /** The callers that the routes admit. */
 export interface AccountCallers {
   readonly origins: readonly string[];
-  readonly trustedProxies: readonly AddressBlock[];
+  readonly strangers: Strangers;
 }
 
 export interface AccountRoutes extends AccountCallers {
   readonly routes: FastifyInstance;
-  readonly memory: Budget<'network'>;
 }
 
 /** Registers routes that browsers use without a token. Only pages of the permitted origins may use them. */
@@ -39,14 +26,12 @@ export function createAccountRoutes(
   callers: AccountCallers,
   add: (account: AccountRoutes) => void,
 ): void {
-  const hint = 'Wait for the answers to earlier requests.';
-  const memory = new Budget({ what: 'bytes of memory', hint, ...memoryLimits });
   app.register(async (routes) => {
     routes.removeAllContentTypeParsers();
     // The handler reads the body. Another content type could be sent by a form of any site.
     routes.addContentTypeParser('application/json', (_request, _body, done) => done(null));
     routes.addHook('onRequest', async (request) => requireBrowser(request, callers.origins));
-    add({ ...callers, routes, memory });
+    add({ ...callers, routes });
   });
 }
 
@@ -72,19 +57,16 @@ export function addAccountRoute<Path extends keyof AccountAnswers, Body>(
 
 /** The body of the POST is checked by `shape`; an answer of null has the status 204. */
 export function addBrowserRoute<Body, Given extends object | null>(
-  { routes, memory, trustedProxies }: AccountRoutes,
+  { routes, strangers }: AccountRoutes,
   path: string,
   shape: z.ZodType<Body>,
   answer: Answer<Body, Given>,
 ): void {
   routes.post(path, async (request, reply) => {
-    const network = networkOf(clientAddress(request.raw, trustedProxies));
-    const held = memory.hold({ network }, 0);
+    const network = strangers.networkOf(request);
+    const { body, held } = await strangers.hold(request);
     try {
-      checkLength(request);
-      const bytes = await readBody(request.raw, held, slowest);
-      if (bytes === null) throw new SvcError('cancelled', 'The client left before its body had arrived.');
-      const answered = await answer({ body: parse(shape, bytes), network, request, reply });
+      const answered = await answer({ body: parse(shape, body), network, request, reply });
       reply.header('cache-control', 'no-store');
       if (answered === null) return reply.code(204).send();
       const text = JSON.stringify(answered);
@@ -97,14 +79,6 @@ export function addBrowserRoute<Body, Given extends object | null>(
       held.release();
     }
   });
-}
-
-function checkLength({ headers }: FastifyRequest): void {
-  const length = Number(headers['content-length']);
-  if (length <= bodyMaxBytes) return;
-  throw Number.isNaN(length)
-    ? new SvcError('invalid_input', 'The request has no Content-Length.')
-    : new SvcError('too_large', `The body is above the limit of ${bodyMaxBytes} bytes.`);
 }
 
 /** A refusal names the field and never quotes a value, which may be a password. */

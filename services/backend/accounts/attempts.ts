@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { HttpRefusal } from '../../kit/http/http-refusal.ts';
 import { siteOf } from '../../kit/network-of.ts';
-import { Failures, waitInWords } from './failures.ts';
+import { Failures, waitInWords } from '../limits/failures.ts';
 
 const minuteMs = 60_000;
 /**

@@ -1,7 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { normalisePassword } from '../../contracts/password-rule.ts';
 import type { Secret } from '../../contracts/secret.ts';
-import { FairQueue } from './fair-queue.ts';
+import { FairQueue } from '../limits/fair-queue.ts';
 
 /** A verification takes a quarter of a second of one processor and 32 MiB. Two leave threads to files and other work. */
 const queueOptions = { atOnce: 2, waitingMax: 256, waitingEachMax: 8, waitMaxMs: 5_000 };

@@ -4,12 +4,11 @@ import { SvcError } from '../../contracts/errors.ts';
 import { newId, parseId } from '../../contracts/ids.ts';
 import type { ProviderRefusal } from '../../contracts/provider-refusal.ts';
 import { accountPath } from '../../contracts/token.ts';
-import { clientAddress } from '../../kit/http/client-address.ts';
-import { networkOf } from '../../kit/network-of.ts';
 import type { WithLog } from '../bus/with-bus.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
+import { FairQueue } from '../limits/fair-queue.ts';
+import type { Strangers } from '../limits/strangers.ts';
 import { type AddressConfig, cookie, readCookie, writeCookie } from './cookies.ts';
-import { FairQueue } from './fair-queue.ts';
 import {
   newProviderChecks,
   type ProvenIdentity,
@@ -37,15 +36,13 @@ class Refused extends Error {
 export type ProviderNeeds = SignInNeeds & WithProvider & WithLog;
 
 /** Two addresses that a browser visits. Each answer is a redirect, so that a person never sees an error in JSON. */
-export function addProviderRoutes(app: FastifyInstance, backend: ProviderNeeds): void {
+export function addProviderRoutes(app: FastifyInstance, backend: ProviderNeeds, strangers: Strangers): void {
   const queue = new FairQueue(queueOptions);
-  const networkOfClient = (request: FastifyRequest) =>
-    networkOf(clientAddress(request.raw, backend.config.TRUSTED_PROXIES ?? []));
   const visit = (path: string, answer: (exchange: Exchange) => Promise<string>, backOf: WayBack) =>
     app.get(path, async (request, reply) => {
       reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
       const to = await queue
-        .run(networkOfClient(request), () => answer({ request, reply }))
+        .run(strangers.networkOf(request), () => answer({ request, reply }))
         .catch((thrown: unknown) => refusalPage(backend, request, { thrown, back: backOf(backend, request) }));
       return reply.redirect(to, 303);
     });

@@ -1,11 +1,11 @@
 import { type Reason, reason } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId, type RuntimeId, type WorkspaceId } from '../../contracts/ids.ts';
-import { FairQueue } from '../accounts/fair-queue.ts';
 import type { ChangeNeeds } from '../activity/change.ts';
 import { publishEvent } from '../activity/change.ts';
 import type { WithConfig, WithLog } from '../bus/with-bus.ts';
 import type { Graph, Node, Transaction } from '../graph/graph.ts';
+import { FairQueue } from '../limits/fair-queue.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import { runtimesPerServerMax, runtimesRunning } from '../servers/bound-runtimes.ts';
 import { decryptLaunch } from '../servers/launch.ts';

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../kit/bounded-map.ts';
-import { FairQueue } from '../accounts/fair-queue.ts';
-import { AddressAllowance } from './address-allowance.ts';
+import { Allowance } from '../limits/allowance.ts';
+import { FairQueue } from '../limits/fair-queue.ts';
 import { fetchDocument } from './metadata-document.ts';
 
 /** Strangers name the documents. Each takes a connection for some seconds, and hosts take turns. */
@@ -15,7 +15,7 @@ const failedMax = 1000;
 /** Fetches of Client ID Metadata Documents. Strangers choose the addresses, so fetches are few, and failures are remembered. */
 export class DocumentFetches {
   readonly #queue = new FairQueue(fetchLimits);
-  readonly #allowance = new AddressAllowance(allowance);
+  readonly #allowance = new Allowance(allowance);
   /** The end of each failure's time, by address. A whole host is not remembered: a stranger could name a wrong path of it. */
   readonly #failed = new BoundedMap<number>(failedMax);
   readonly #fetch: (url: string) => Promise<Response>;

@@ -7,6 +7,7 @@ import { parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { shownLine } from '../../contracts/shown-text.ts';
 import { type AgentScope, agentScopes, connectPath, readScope } from '../../contracts/token.ts';
 import {
+  type AccountCallers,
   type AccountRequest,
   type AccountRoutes,
   addBrowserRoute,
@@ -35,16 +36,15 @@ const consent = ofWorkspace.extend({
 interface InteractionNeeds {
   readonly backend: OauthNeeds;
   readonly authorizationServer: () => Promise<Provider>;
-  readonly origins: readonly string[];
+  readonly callers: AccountCallers;
 }
 
 /** What the page of the consent asks, with the cookies of the person. */
 export function addInteractions(
   app: FastifyInstance,
-  { backend, authorizationServer, origins }: InteractionNeeds,
+  { backend, authorizationServer, callers }: InteractionNeeds,
 ): void {
-  const { TRUSTED_PROXIES: trustedProxies = [] } = backend.config;
-  createAccountRoutes(app, { origins, trustedProxies }, (account) => {
+  createAccountRoutes(app, callers, (account) => {
     addInteraction(account, '', z.object({}), async ({ request }) => {
       const principal = await requirePerson(backend, request);
       const provider = await authorizationServer();

@@ -2,12 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type Provider from 'oidc-provider';
 import { SvcError } from '../../contracts/errors.ts';
 import { connectPath } from '../../contracts/token.ts';
-import { Budget } from '../../kit/budget.ts';
-import { clientAddress } from '../../kit/http/client-address.ts';
 import { errorToHttp } from '../../kit/http/error-to-http.ts';
-import { readBody } from '../../kit/http/read-body.ts';
-import { networkOf } from '../../kit/network-of.ts';
-import { AddressAllowance } from './address-allowance.ts';
+import type { AccountCallers } from '../accounts/account-route.ts';
+import { Allowance } from '../limits/allowance.ts';
 import { canonicalParameters, canonicalRegistration, withScope } from './canonical-request.ts';
 import { errorPage } from './error-page.ts';
 import { addInteractions } from './interaction-routes.ts';
@@ -15,12 +12,6 @@ import { exchangeKey, keyExchange } from './key-exchange.ts';
 import type { OauthNeeds } from './oauth-needs.ts';
 import { passRequest } from './pass-request.ts';
 
-const bodyMaxBytes = 16 * 1024;
-const mebibyte = 1024 * 1024;
-/** Strangers send these bodies. */
-const memoryLimits = { total: 16 * mebibyte, shares: { network: 4 * mebibyte } };
-/** A small body arrives at once: this is 1 KiB a second. */
-const slowest = { bytes: 5 * 1024, periodMs: 5000 };
 /** An agent registers once for each address of its redirects. Offices share an address. */
 const registrations = { what: 'registrations', most: 60, periodMs: 60 * 60_000 };
 /** Each leaves a record for ten minutes. */
@@ -38,26 +29,23 @@ export function isOpenToAllOrigins(url: string): boolean {
 const openPaths = new Set(['token', 'register', 'revoke'].map((name) => `${connectPath}/${name}`));
 
 /** The authorization server of agents: OAuth 2.1 as MCP uses it ("Authorization"), with consent by a signed-in person. */
-export function addOauth(app: FastifyInstance, backend: OauthNeeds, origins: readonly string[]): void {
+export function addOauth(app: FastifyInstance, backend: OauthNeeds, callers: AccountCallers): void {
   const { config } = backend;
   const authorizationServer = onFirstUse(backend);
   const mcpUrl = config.PUBLIC_MCP_URL;
-  const hint = 'Wait for the answers to earlier requests.';
-  const memory = new Budget({ what: 'bytes of memory', hint, ...memoryLimits });
-  const registering = new AddressAllowance(registrations);
-  const authorizing = new AddressAllowance(authorizations);
-  const exchanging = new AddressAllowance(exchanges);
-  const { TRUSTED_PROXIES: trustedProxies = [] } = config;
-  const networkOfClient = ({ raw }: FastifyRequest) => networkOf(clientAddress(raw, trustedProxies));
+  const registering = new Allowance(registrations);
+  const authorizing = new Allowance(authorizations);
+  const exchanging = new Allowance(exchanges);
+  const { strangers } = callers;
   const pass = async (exchange: Exchange, url: string, body: Buffer | null = null) => {
-    const passed = { url, body, network: networkOfClient(exchange.request) };
+    const passed = { url, body, network: strangers.networkOf(exchange.request) };
     await passRequest(await authorizationServer(), backend, exchange, passed);
   };
 
-  addInteractions(app, { backend, authorizationServer, origins });
+  addInteractions(app, { backend, authorizationServer, callers });
 
   app.get(`${connectPath}/authorize`, { errorHandler: showError }, async (request, reply) => {
-    authorizing.use(networkOfClient(request));
+    authorizing.use(strangers.networkOf(request));
     const given = new URL(request.url, mcpUrl).searchParams;
     const parameters = withScope(canonicalParameters(given, mcpUrl));
     return await pass({ request, reply }, `${connectPath}/authorize?${parameters}`);
@@ -67,9 +55,7 @@ export function addOauth(app: FastifyInstance, backend: OauthNeeds, origins: rea
   );
 
   const readForm = async (request: FastifyRequest) => {
-    const given = new URLSearchParams(
-      (await bodyOf(request, { memory, network: networkOfClient(request) })).toString(),
-    );
+    const given = new URLSearchParams((await strangers.read(request)).toString());
     const parameters = canonicalParameters(given, mcpUrl);
     // A refresh keeps its scope.
     if (parameters.get('grant_type') !== keyExchange) parameters.delete('scope');
@@ -80,7 +66,7 @@ export function addOauth(app: FastifyInstance, backend: OauthNeeds, origins: rea
     pass: async (exchange, url, body = null) => {
       const form = new URLSearchParams(String(body));
       if (form.get('grant_type') !== keyExchange) return await pass(exchange, url, body);
-      exchanging.use(networkOfClient(exchange.request));
+      exchanging.use(strangers.networkOf(exchange.request));
       const { authorization } = exchange.request.headers;
       const { status, headers, body: answer } = await exchangeKey(backend, { form, authorization });
       await exchange.reply.code(status).headers(headers).send(answer);
@@ -89,8 +75,8 @@ export function addOauth(app: FastifyInstance, backend: OauthNeeds, origins: rea
   addPost(app, 'revoke', { read: readForm, pass });
   addPost(app, 'register', {
     read: async (request) => {
-      registering.use(networkOfClient(request));
-      return canonicalRegistration(await bodyOf(request, { memory, network: networkOfClient(request) }));
+      registering.use(strangers.networkOf(request));
+      return canonicalRegistration(await strangers.read(request));
     },
     pass,
   });
@@ -161,24 +147,3 @@ const preflight = {
   'access-control-allow-headers': 'authorization, content-type, mcp-protocol-version',
   'access-control-max-age': '600',
 };
-
-interface Sender {
-  readonly memory: Budget<'network'>;
-  readonly network: string;
-}
-
-async function bodyOf(request: FastifyRequest, { memory, network }: Sender): Promise<Buffer> {
-  const length = Number(request.headers['content-length']);
-  if (Number.isNaN(length)) throw new SvcError('invalid_input', 'The request has no Content-Length.');
-  if (length > bodyMaxBytes) {
-    throw new SvcError('too_large', `The body is above the limit of ${bodyMaxBytes} bytes.`);
-  }
-  const held = memory.hold({ network }, 0);
-  try {
-    const bytes = await readBody(request.raw, held, slowest);
-    if (bytes === null) throw new SvcError('cancelled', 'The client left before its body had arrived.');
-    return bytes;
-  } finally {
-    held.release();
-  }
-}

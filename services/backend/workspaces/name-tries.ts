@@ -1,5 +1,5 @@
 import { SvcError } from '../../contracts/errors.ts';
-import { Failures, waitInWords } from '../accounts/failures.ts';
+import { Failures, waitInWords } from '../limits/failures.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 /** A person finds a free name within a few tries. A list of names of other organisations takes many more. */

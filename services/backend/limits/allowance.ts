@@ -21,7 +21,7 @@ const addressesMax = 10_000;
 const networksOfSite = 8;
 
 /** Limits how often each client address does something that leaves a record. */
-export class AddressAllowance {
+export class Allowance {
   readonly #rule: AllowanceRule;
   readonly #used = new BoundedMap<Used>(addressesMax);
 
