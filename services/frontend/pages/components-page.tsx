@@ -11,6 +11,7 @@ import { ErrorLine, ErrorState } from '../components/error-state.tsx';
 import { Fact, Facts } from '../components/facts.tsx';
 import { Field, TextField } from '../components/field.tsx';
 import { FilterField } from '../components/filter-field.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { KeyShownOnce } from '../components/key-shown-once.tsx';
 import { LiveBadge } from '../components/live-badge.tsx';
@@ -296,7 +297,7 @@ function Lists() {
   );
 }
 
-const above = ['Dialog', 'Side panel', 'Confirm by typing'] as const;
+const above = ['Dialog', 'Form', 'Side panel', 'Confirm by typing'] as const;
 
 /** Above the page: opened by a button. */
 function Above() {
@@ -317,6 +318,16 @@ function Above() {
         <Dialog title="Create role" onClose={close}>
           <p>{longText}</p>
         </Dialog>
+      )}
+      {open === 'Form' && (
+        <FormDialog
+          title="Create role"
+          verb="Create role"
+          action={{ run: nothing, isBusy: false, error: refusal }}
+          onClose={close}
+        >
+          <p>{longText}</p>
+        </FormDialog>
       )}
       {open === 'Side panel' && (
         <SidePanel title={longName} onClose={close}>

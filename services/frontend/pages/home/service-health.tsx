@@ -38,7 +38,7 @@ export function ServiceHealth() {
           <span className="font-medium">Runtimes and MCP servers</span>
           <span className="text-12 text-quiet">
             Each workspace has its own.{' '}
-            <Link to="/" className="text-accent hover:underline">
+            <Link to="/" className="text-accent underline">
               Open your workspace
             </Link>{' '}
             to see their states, and why one does not work.
