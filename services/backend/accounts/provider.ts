@@ -1,5 +1,6 @@
 import * as openid from 'openid-client';
 import { SvcError } from '../../contracts/errors.ts';
+import { isLocalHost } from '../../contracts/local-host.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 
@@ -79,10 +80,12 @@ export class Provider {
 
   #discover(): Promise<openid.Configuration> {
     // http is for a provider on this machine, as in tests.
-    const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(this.#issuer.hostname);
     return openid.discovery(this.#issuer, this.#clientId, undefined, openid.ClientSecretBasic(this.#secret), {
       [openid.customFetch]: boundedFetch,
-      execute: [openid.enableNonRepudiationChecks, ...(isLocal ? [openid.allowInsecureRequests] : [])],
+      execute: [
+        openid.enableNonRepudiationChecks,
+        ...(isLocalHost(this.#issuer) ? [openid.allowInsecureRequests] : []),
+      ],
     });
   }
 }

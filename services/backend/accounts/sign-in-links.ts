@@ -2,6 +2,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { findId, newId, parseId, type SignInLinkId, type UserId } from '../../contracts/ids.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
 import { type Node, pageMax, type Transaction, type WithGraph } from '../graph/graph.ts';
+import { requireOperator } from '../members/access.ts';
 import { parseEmail } from '../members/users.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import { readSignedText, signText } from '../secrets/signed-text.ts';
@@ -25,9 +26,7 @@ export async function createSignInLink(
   principal: TokenPrincipal,
   email: string,
 ): Promise<SignInLink> {
-  if (principal.kind !== 'operator') {
-    throw new SvcError('forbidden', 'Only an operator of the platform may make a sign-in link.');
-  }
+  requireOperator(principal, 'make a sign-in link');
   const address = parseEmail(email);
   return await backend.graph.write(async (transaction) => {
     const user = await transaction.findBy('user', { email: address }, null);

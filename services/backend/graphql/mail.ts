@@ -1,5 +1,5 @@
-import { SvcError } from '../../contracts/errors.ts';
 import { summariseMail } from '../mail/mail-state.ts';
+import { requireOperator } from '../members/access.ts';
 import type { Builder } from './builder.ts';
 
 export function addMail(builder: Builder): void {
@@ -23,7 +23,7 @@ export function addMail(builder: Builder): void {
       type: 'Mail',
       description: 'Outgoing mail. Operators only.',
       resolve: async (_root, _args, { backend, principal }) => {
-        if (principal.kind !== 'operator') throw new SvcError('forbidden', 'Only an operator may see outgoing mail.');
+        requireOperator(principal, 'see outgoing mail');
         return await summariseMail(backend);
       },
     }),

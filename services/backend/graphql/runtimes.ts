@@ -1,8 +1,8 @@
-import { SvcError } from '../../contracts/errors.ts';
 import { parseId } from '../../contracts/ids.ts';
 import type { Graph, Page } from '../graph/graph.ts';
 import { platformHome } from '../graph/platform-home.ts';
 import { registerSystemKey } from '../keys/system-keys.ts';
+import { requireOperator } from '../members/access.ts';
 
 import type { LiveProcess } from '../runtimes/processes.ts';
 import { busServersOf, registerRuntime } from '../runtimes/register-runtime.ts';
@@ -88,9 +88,7 @@ export function addRuntimes(builder: Builder): void {
       description: "The platform's own runtimes. Operators only.",
       args: pageArgs(builder),
       resolve: async (_root, args, { backend, principal }) => {
-        if (principal.kind !== 'operator') {
-          throw new SvcError('forbidden', "Only an operator may see the platform's own runtimes.");
-        }
+        requireOperator(principal, "see the platform's own runtimes");
         return await runtimesAt(backend.graph, platformHome, pageOf(args));
       },
     }),

@@ -1,6 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { CustomFetchOptions } from 'openid-client';
+import { isLocalHost } from '../../contracts/local-host.ts';
 import { refuseAddress } from '../../kit/addresses/address-refused.ts';
 import type { AddressRule } from '../../kit/addresses/address-rule.ts';
 import { createAllowedLookup, type Resolve } from '../../kit/addresses/allowed-lookup.ts';
@@ -57,8 +58,7 @@ export function within(fetch: GuardedFetch, maxMs: number): GuardedFetch {
 
 /** https everywhere; http on this machine, which the address rule must allow, too. */
 export function isWebAddress(url: URL): boolean {
-  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal);
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocalHost(url));
 }
 
 async function passAnswer(answer: http.IncomingMessage, host: string): Promise<Response> {

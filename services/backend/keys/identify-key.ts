@@ -1,6 +1,6 @@
-import { SvcError } from '../../contracts/errors.ts';
 import { parseKey } from '../../contracts/keys.ts';
 import type { Node, WithGraph } from '../graph/graph.ts';
+import { requireOperator } from '../members/access.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { findKeyBySecret } from './find-key.ts';
@@ -16,9 +16,7 @@ export async function identifyKey(
   principal: TokenPrincipal,
   text: string,
 ): Promise<IdentifiedKey | null> {
-  if (principal.kind !== 'operator') {
-    throw new SvcError('forbidden', 'Only an operator of the platform may identify a key.');
-  }
+  requireOperator(principal, 'identify a key');
   const parsed = parseKey(text);
   if (!parsed.ok || (parsed.kind !== 'user' && parsed.kind !== 'legacy')) return null;
   const key = await findKeyBySecret(backend, parsed.key);

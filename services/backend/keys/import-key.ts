@@ -3,6 +3,7 @@ import { type KeyRefusal, parseKey } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import type { ChangeNeeds } from '../activity/change.ts';
 import type { Node } from '../graph/graph.ts';
+import { requireOperator } from '../members/access.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import { addKey, type CreateKeyInput, type KeyRequest } from './create-key.ts';
 import { findKeyBySecret } from './find-key.ts';
@@ -19,9 +20,7 @@ export async function importKey(
   request: KeyRequest,
   { input, text }: { readonly input: CreateKeyInput; readonly text: string },
 ): Promise<Node<'key'>> {
-  if (request.principal.kind !== 'operator') {
-    throw new SvcError('forbidden', 'Only an operator of the platform may import a key.');
-  }
+  requireOperator(request.principal, 'import a key');
   const secret = parseImported(text);
   // A revoked key is known too, and stays revoked.
   if ((await findKeyBySecret(backend, secret)) !== null) throw known();

@@ -5,6 +5,7 @@ import { keyHint, parseKey } from '../../contracts/keys.ts';
 import { parseName } from '../../contracts/names.ts';
 import { Secret } from '../../contracts/secret.ts';
 import type { Graph, Node, Transaction, WithGraph } from '../graph/graph.ts';
+import { requireOperator } from '../members/access.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
@@ -41,9 +42,7 @@ export async function registerSystemKey(
   principal: TokenPrincipal,
   input: SystemKeyInput,
 ): Promise<void> {
-  if (principal.kind !== 'operator') {
-    throw new SvcError('forbidden', 'Only an operator of the platform may register a system key.');
-  }
+  requireOperator(principal, 'register a system key');
   const component = parseComponent(input.component);
   const key = parseSystemKey(input.key);
   const runtimeNames = JSON.stringify(parseRuntimeNames(component, input.runtimeNames ?? []));

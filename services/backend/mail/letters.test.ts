@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../contracts/secret.ts';
-import { invitation, newAddress, signInLink } from './letters.ts';
+import { invitation, signInLink } from './letters.ts';
 
 const link = new Secret('https://app.example.com/sign-in#token=a&b"c');
 const expiresAt = Date.UTC(2030, 0, 2, 3, 4, 59);
 const letters = {
   invitation: invitation({ workspace: 'Acme', inviter: 'Ann', link, expiresAt }),
   signInLink: signInLink({ link, expiresAt }),
-  newAddress: newAddress({ link, expiresAt }),
 };
 
 it('an invitation names workspace, inviter, link and the end of its validity', () => {

@@ -1,5 +1,6 @@
 import { Secret } from '../../contracts/secret.ts';
 import { shownLine } from '../../contracts/shown-text.ts';
+import { escapedHtml } from '../http/escaped-html.ts';
 
 /** What a person receives: the same text with and without HTML. Whoever reads the link may use it. */
 export interface Letter {
@@ -44,16 +45,6 @@ export function signInLink({ link, expiresAt }: OneTimeLink): Letter {
   });
 }
 
-export function newAddress({ link, expiresAt }: OneTimeLink): Letter {
-  return write({
-    subject: 'Confirm your new e-mail address',
-    before: ['Confirm that this address is yours. Until then, your account keeps its former address.'],
-    action: 'Confirm the address',
-    after: 'If you did not ask for it, ignore this mail.',
-    ...{ link, expiresAt },
-  });
-}
-
 interface Description extends OneTimeLink {
   readonly subject: string;
   readonly before: readonly string[];
@@ -67,9 +58,9 @@ function write({ subject, before, action, after, link, expiresAt }: Description)
   const text = [...before, `${action}:\n${url}`, validity, after].join('\n\n');
   const html = [
     ...before.map(paragraph),
-    `<p style="margin:24px 0"><a href="${escaped(url)}" style="${buttonStyle}">${escaped(action)}</a></p>`,
+    `<p style="margin:24px 0"><a href="${escapedHtml(url)}" style="${buttonStyle}">${escapedHtml(action)}</a></p>`,
     // A mail client may show no links, or a person may want to read the address first.
-    `<p style="margin:0 0 16px;font-size:13px;color:#555;word-break:break-all">${escaped(url)}</p>`,
+    `<p style="margin:0 0 16px;font-size:13px;color:#555;word-break:break-all">${escapedHtml(url)}</p>`,
     paragraph(validity),
     paragraph(after),
   ].join('\n');
@@ -80,14 +71,14 @@ const buttonStyle =
   'display:inline-block;padding:10px 18px;border-radius:6px;background:#1f4fd8;color:#fff;text-decoration:none';
 
 function paragraph(text: string): string {
-  return `<p style="margin:0 0 16px">${escaped(text)}</p>`;
+  return `<p style="margin:0 0 16px">${escapedHtml(text)}</p>`;
 }
 
 /** Styles are inline and nothing is loaded: mail clients remove the rest. */
 function page(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapedHtml(title)}</title></head>
 <body style="margin:0;padding:24px;background:#fff;color:#111;font:16px/1.5 system-ui,sans-serif">
 <div style="max-width:520px;margin:0 auto">
 ${body}
@@ -95,10 +86,6 @@ ${body}
 </body>
 </html>
 `;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 const nameLengthMax = 80;

@@ -11,7 +11,7 @@ import { mailWaiting } from './mail-state.ts';
 
 export interface NewMail {
   /** Its mail to one address is bounded apart from other kinds, so that a flood of links prevents no invitation. */
-  readonly kind: 'invitation' | 'sign-in' | 'new-address';
+  readonly kind: 'invitation' | 'sign-in';
   readonly to: string;
   readonly letter: Letter;
   /** The workspace whose members caused it; null for a person's own mail. */

@@ -18,7 +18,7 @@ export const leastRole = {
 export type Right = keyof typeof leastRole;
 
 /** In whose name a change is made. */
-export type Actor = Extract<TokenPrincipal, { kind: 'operator' }> | Pick<UserPrincipal, 'kind' | 'user'>;
+export type Actor = Operator | Pick<UserPrincipal, 'kind' | 'user'>;
 
 /** A workspace together with the proof that the caller may use it. */
 export interface Access {
@@ -72,6 +72,13 @@ export function allows(role: Access['role'], right: Right): boolean {
   if (role === 'operator') return true;
   const least = leastRole[right];
   return least !== null && isAtLeast(role, least);
+}
+
+type Operator = Extract<TokenPrincipal, { kind: 'operator' }>;
+
+/** `what` follows "may" in the refusal. */
+export function requireOperator(principal: TokenPrincipal, what: string): asserts principal is Operator {
+  if (principal.kind !== 'operator') throw new SvcError('forbidden', `Only an operator of the platform may ${what}.`);
 }
 
 /** Nobody changes a member of a higher role, or gives a role above their own. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapedHtml } from '../http/escaped-html.ts';
 
 export interface ErrorPage {
   readonly html: string;
@@ -22,7 +23,7 @@ export function errorPage(message: string): ErrorPage {
 <body>
 <main>
 <h1>The agent cannot be connected</h1>
-<p>${escaped(message)}</p>
+<p>${escapedHtml(message)}</p>
 </main>
 </body>
 </html>
@@ -55,10 +56,6 @@ const policy = [
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
   ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
 ].join('; ');
-
-function escaped(text: string): string {
-  return text.replace(/[<>&"']/g, (char) => `&#${char.charCodeAt(0)};`);
-}
 
 /** The words for an error of OAuth (RFC 6749 §4.1.2.1) that cannot go back to the agent. */
 export function messageOf({ error, error_description: description }: OauthError): string {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { AgentRequest, InteractionAnswers } from '../../contracts/browser-answers.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId, type WorkspaceId } from '../../contracts/ids.ts';
+import { isLocalHost } from '../../contracts/local-host.ts';
 import { shownLine } from '../../contracts/shown-text.ts';
 import { type AgentScope, agentScopes, connectPath, readScope } from '../../contracts/token.ts';
 import {
@@ -189,6 +190,6 @@ function shownTarget({ protocol, host }: URL): string {
 }
 
 /** A program on this person's machine. Any such program could name itself like this client. */
-function isLocal({ protocol, hostname }: URL): boolean {
-  return protocol !== 'https:' && (protocol !== 'http:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname));
+function isLocal(url: URL): boolean {
+  return url.protocol !== 'https:' && (url.protocol !== 'http:' || isLocalHost(url));
 }

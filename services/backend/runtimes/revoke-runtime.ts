@@ -6,6 +6,7 @@ import { everyPage } from '../graph/every-page.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { platformHome } from '../graph/platform-home.ts';
 import { isPast } from '../keys/key-state.ts';
+import { requireOperator } from '../members/access.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 export interface RuntimeRevocation {
@@ -24,9 +25,7 @@ export async function revokeRuntime(
   const id = parseId('runtime', request.id);
   const { workspace } = request;
   if (workspace === null) {
-    if (principal.kind !== 'operator') {
-      throw new SvcError('forbidden', "Only an operator may revoke one of the platform's own runtimes.");
-    }
+    requireOperator(principal, "revoke one of the platform's own runtimes");
     await backend.graph.write((transaction) => revoke(transaction, platformHome, id));
   } else {
     await change(backend, { principal, workspace, right: 'administer' }, async (change) => {

@@ -16,6 +16,7 @@ import {
   tokenKinds,
   workspaceClaim,
 } from '../../contracts/token.ts';
+import { BoundedMap } from '../../kit/bounded-map.ts';
 import type { VerifyingKey } from './signing-keys.ts';
 
 /** The owner of a token. */
@@ -42,14 +43,12 @@ export interface TokenRules {
 /** A token's signature is checked once (0.3 ms); then its hash is remembered until it expires. */
 export function createTokenVerifier(rules: TokenRules): VerifyToken {
   const now = rules.now ?? Date.now;
-  const verified = new Map<string, { readonly principal: TokenPrincipal; readonly expiresAt: number }>();
+  const verified = new BoundedMap<{ readonly principal: TokenPrincipal; readonly expiresAt: number }>(rememberedMax);
   return async (token) => {
     const hash = createHash('sha256').update(token).digest('base64url');
     let known = verified.get(hash);
     if (known === undefined || known.expiresAt <= now()) {
-      verified.delete(hash);
       known = await check(token, rules, now());
-      if (verified.size >= rememberedMax) forgetOldest(verified);
       verified.set(hash, known);
     }
     await requireSession(known.principal, rules);
@@ -183,12 +182,4 @@ function describe(error: unknown): string {
 
 function refused(why: string, cause?: unknown): SvcError {
   return new SvcError('unauthenticated', `The token is refused: ${why}.`, { cause });
-}
-
-/** Maps keep the order of insertion, so the first key is the oldest. */
-function forgetOldest(verified: Map<string, unknown>): void {
-  for (const oldest of verified.keys()) {
-    verified.delete(oldest);
-    return;
-  }
 }

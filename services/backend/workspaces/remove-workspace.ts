@@ -7,7 +7,7 @@ import { everyPage } from '../graph/every-page.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import { platformHome } from '../graph/platform-home.ts';
 import type { schema, TypeName } from '../graph/schema.ts';
-import { isBeingRemoved, noSuchWorkspace } from '../members/access.ts';
+import { isBeingRemoved, noSuchWorkspace, requireOperator } from '../members/access.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 type RemovalNeeds = ChangeNeeds & WithLog;
@@ -41,9 +41,7 @@ export async function removeWorkspace(
   id: WorkspaceId,
   ifRevision: number | null = null,
 ): Promise<boolean> {
-  if (principal.kind !== 'operator') {
-    throw new SvcError('forbidden', 'Only an operator of the platform may remove a workspace.');
-  }
+  requireOperator(principal, 'remove a workspace');
   const closed = await close(backend, id, ifRevision);
   if (closed !== null) {
     backend.log('workspaces').info({ workspace: id, name: closed, operator: principal.name }, 'removes a workspace');

@@ -1,3 +1,5 @@
+import { isLocalHost } from '../local-host.ts';
+
 /**
  * The agents that people connect, and what is known of their configuration files. The page and the command line show
  * snippets of this table, and `svc server import` reads the same files.
@@ -211,9 +213,9 @@ export function clientOf(name: ClientName): Client {
 export const clients: readonly Client[] = clientNames.map((name) => table[name]);
 
 /** mcp-remote takes plain HTTP only from this machine, unless it is told otherwise. */
-function needsPermission(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'http:' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+function needsPermission(text: string): boolean {
+  const url = new URL(text);
+  return url.protocol === 'http:' && !isLocalHost(url);
 }
 
 /** An address with a query holds signs of a shell. */
