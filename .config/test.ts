@@ -13,7 +13,7 @@ import { type AllowedSkip, formatVerdict, judge } from './suites/verdict.ts';
  */
 const usage = 'npm test [-- PART_OF_A_PATH…] [--root DIR] [--file-limit SECONDS] [--run-limit SECONDS] [--json FILE]';
 
-// A suite that starts processes takes seconds, not minutes. The whole run takes 22 minutes on two idle cores, and longer beside other work.
+// A suite that starts processes takes seconds, not minutes. The whole run takes half an hour on two idle cores, and longer beside other work.
 const fileLimitSeconds = '300';
 const runLimitSeconds = '2400';
 

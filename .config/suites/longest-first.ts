@@ -2,29 +2,45 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Suites that take most of a minute or more. Suites with and without containers alternate, because those with
- * containers wait for one Docker. vitest itself orders by file size, which is small for a suite that imports its tests.
+ * Suites that take most of a minute or more. Some wait for processes most of the time and use less than half of a core;
+ * those with Chromium or many commands use almost a whole one. They alternate, so that the cores are neither idle nor
+ * crowded. Suites with containers are apart, because they wait for one Docker. vitest itself orders by file size, which
+ * is small for a suite that imports its tests.
  */
 const longest = [
   'stack/engines/docker/test/docker.test.ts',
+  'cli/test/examples.test.ts',
+  'cli/test/killed-start.test.ts',
+  'stack/test/processes.test.ts',
+  'cli/test/hints-at-work.test.ts',
   'stack/operations/move/test/move.test.ts',
-  'stack/operations/move/test/containers.test.ts',
   'stack/operations/test/start-and-stop.test.ts',
+  'services/frontend/test/application.test.ts',
   'stack/engines/docker/test/clusters.test.ts',
   'stack/test/whole-path.test.ts',
-  'stack/test/processes.test.ts',
+  'services/frontend/test/watch.test.ts',
+  'stack/operations/move/test/containers.test.ts',
   'cli/test/backup.test.ts',
+  'services/frontend/test/people.test.ts',
   'stack/engines/docker/test/full-disk.test.ts',
-  'stack/operations/test/killed.test.ts',
-  'stack/test/one-host.test.ts',
-  'stack/test/secrets.test.ts',
+  'stack/test/adversary/hostile-provider.test.ts',
+  'services/frontend/test/integrations.test.ts',
+  'stack/test/adversary/hostile-mcp-server.test.ts',
+  'services/kit/bus/nats/cluster.test.ts',
+  'services/frontend/test/skills.test.ts',
   'stack/engines/docker/test/one-host.test.ts',
   'stack/operations/replace/test/change-nodes.test.ts',
+  'cli/test/failed-start.test.ts',
+  'stack/test/full-disks.test.ts',
+  'stack/engines/process/test/take-over.test.ts',
+  'services/frontend/test/roles.test.ts',
+  'stack/operations/test/killed.test.ts',
+  'stack/engines/docker/test/engine.test.ts',
+  'stack/test/one-host.test.ts',
+  'stack/test/secrets.test.ts',
   'stack/test/adversary/copied-folder.test.ts',
   'stack/test/acme.test.ts',
-  'services/kit/bus/nats/cluster.test.ts',
   'stack/test/adversary/hostile-member.test.ts',
-  'cli/test/move.test.ts',
 ];
 
 /** Starts the longest suites first, so that no core is idle while the last one runs. */
