@@ -1,4 +1,5 @@
 import { type ErrorCode, isErrorCode } from '../../contracts/errors.ts';
+import { withoutCommands } from './without-commands.ts';
 
 /** A failure as it is shown: what failed, what to do, and the id under which the log has it. */
 export class ShownError extends Error {
@@ -37,7 +38,8 @@ export function readHttpError(text: string, requestId: string | null): ShownErro
 export function errorFrom(value: unknown, requestId: string | null): ShownError | null {
   const [code, message, hint] = ['code', 'message', 'hint'].map((name) => fieldOf(value, name));
   if (!isErrorCode(code) || typeof message !== 'string') return null;
-  return new ShownError({ code, message, hint: typeof hint === 'string' ? hint : null, requestId });
+  const shownHint = typeof hint === 'string' ? withoutCommands(hint) : null;
+  return new ShownError({ code, message, hint: shownHint, requestId });
 }
 
 /** The backend gave no answer that can be read. */

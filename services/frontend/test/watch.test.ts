@@ -177,6 +177,11 @@ describe.skipIf(!hasChromium)('home, keys, usage and activity in Chromium', () =
   test('a key is rotated: the old one stays until it is revoked', async () => {
     await page.goto(`${base}/profile/api-keys?add=true`);
     const dialog = page.getByRole('dialog', { name: 'Create API key' });
+    await dialog.getByLabel('Name').fill('agent');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    const refusal = dialog.getByRole('alert').filter({ hasText: 'exists already' });
+    await refusal.waitFor();
+    expect(await refusal.textContent()).not.toContain('svc ');
     await dialog.getByLabel('Name').fill('rotated');
     await dialog.getByRole('button', { name: 'Create key' }).click();
     const shown = page.getByRole('dialog', { name: 'Key rotated' });

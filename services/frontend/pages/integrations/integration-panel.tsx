@@ -17,6 +17,7 @@ import {
   integrationQuery,
 } from '../../graphql/generated/operations.ts';
 import { useOperation } from '../../graphql/use-operation.ts';
+import { withoutCommands } from '../../graphql/without-commands.ts';
 import { Section } from '../section.tsx';
 import { IntegrationForm, type ShownIntegration } from './integration-form.tsx';
 import { IntegrationStateDot } from './integration-state.tsx';
@@ -57,7 +58,7 @@ function Details({ integration }: { readonly integration: ShownIntegration }) {
       {problem !== null && (
         <div className="grid gap-1 rounded-control bg-bad-soft px-4 py-3 text-13">
           <p className="break-words">{problem.message}</p>
-          <p className="break-words">{problem.repair}</p>
+          <p className="break-words">{withoutCommands(problem.repair)}</p>
         </div>
       )}
       {mayConfigure ? (

@@ -8,6 +8,7 @@ import { Moment } from '../../components/moment.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { type IntegrationsQuery, integrationsQuery } from '../../graphql/generated/operations.ts';
 import { usePages } from '../../graphql/use-pages.ts';
+import { withoutCommands } from '../../graphql/without-commands.ts';
 import { hostOf } from '../consent/host-of.ts';
 import { PageHead } from '../page-head.tsx';
 import { IntegrationPanel } from './integration-panel.tsx';
@@ -102,7 +103,7 @@ function problemOf({ problem }: Row) {
   return (
     <div className="grid gap-1 pb-3 text-13 text-quiet">
       <p className="break-words">{problem.message}</p>
-      <p className="break-words text-text">{problem.repair}</p>
+      <p className="break-words text-text">{withoutCommands(problem.repair)}</p>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { StatusDot, type Tone } from '../../components/status-dot.tsx';
 import { useNow } from '../../components/use-now.ts';
 import type { Health, McpServerStatus } from '../../graphql/generated/operations.ts';
+import { withoutCommands } from '../../graphql/without-commands.ts';
 
 const statusTones = { Connected: 'good', Disconnected: 'none', Error: 'bad' } as const satisfies Record<
   McpServerStatus,
@@ -43,6 +44,6 @@ export function repairOf({ code, repair }: { readonly code: string; readonly rep
     case 'needs_authorization':
       return 'Connect it to the service that it uses.';
     default:
-      return repair;
+      return withoutCommands(repair) ?? 'The panel of the MCP server shows its last output.';
   }
 }

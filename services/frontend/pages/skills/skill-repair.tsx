@@ -7,6 +7,7 @@ import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
 import { enableMcpServerMutation, restartMcpServerMutation, type ToolRef } from '../../graphql/generated/operations.ts';
+import { withoutCommands } from '../../graphql/without-commands.ts';
 import { changeTools, tellFailure } from './change-skill.ts';
 import type { Skill } from './shown-skill.ts';
 
@@ -32,7 +33,7 @@ export function SkillRepair({ skill }: { readonly skill: Skill }) {
       {reason.code === 'too_many_tools' ? (
         <p className="text-13">Remove a pattern, or follow a narrower one.</p>
       ) : (
-        <p className="break-words text-13">{reason.repair}</p>
+        <p className="break-words text-13">{withoutCommands(reason.repair)}</p>
       )}
     </Problem>
   );
@@ -72,7 +73,7 @@ function ServerProblem({ server }: { readonly server: Server }) {
       ) : isRestartable ? (
         !mayConfigure && <p className="text-13">An owner or an admin can restart it.</p>
       ) : (
-        <p className="break-words text-13">{reason?.repair}</p>
+        <p className="break-words text-13">{reason && withoutCommands(reason.repair)}</p>
       )}
       <div className="flex flex-wrap items-center gap-2 pt-1">
         {mayConfigure && (!enabled || isRestartable) && (
