@@ -35,7 +35,15 @@ export function HomePage() {
     <>
       <PageHead
         title={place.workspace.name}
-        about={all === null ? 'Checking…' : <Verdict count={all.length} hasMore={hasMore} />}
+        about={
+          all !== null ? (
+            <Verdict count={all.length} hasMore={hasMore} />
+          ) : problem === null ? (
+            'Checking…'
+          ) : (
+            'Its state is not known.'
+          )
+        }
       />
       <div className="grid gap-10">
         {problem !== null && <ErrorState error={problem} onRetry={retryAll} />}
