@@ -25,7 +25,6 @@ const longest = [
   'stack/engines/docker/test/full-disk.test.ts',
   'stack/test/adversary/hostile-provider.test.ts',
   'services/frontend/test/integrations.test.ts',
-  'stack/test/adversary/hostile-mcp-server.test.ts',
   'services/kit/bus/nats/cluster.test.ts',
   'services/frontend/test/skills.test.ts',
   'stack/engines/docker/test/one-host.test.ts',
