@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Addresses } from '../settings/addresses.ts';
-import { type Definition, hasOneHost, hasOwnGraph, sharedServices } from '../settings/definition.ts';
-import { loopback, nodesOf } from '../settings/ports.ts';
+import { type Definition, hasOwnGraph } from '../settings/definition.ts';
+import { nodesOf } from '../settings/ports.ts';
 import { graphServersOf, graphUrlsOf, graphUser } from './dgraph.ts';
 import { busPersistence, busRooms, busVariables } from './nats.ts';
 import type { Part } from './part.ts';
@@ -41,7 +41,7 @@ function variables(setup: Setup, give: Give): Readonly<Record<string, string>> {
     PUBLIC_FRONTEND_URL: addresses.public.frontend,
     PUBLIC_MCP_URL: addresses.public.mcp,
     CORS_ORIGINS: browserOrigins(definition, addresses).join(','),
-    ...given('TRUSTED_PROXIES', trustedProxies(setup).join(',')),
+    ...given('TRUSTED_PROXIES', definition.trustedProxies.join(',')),
     ...signInProvider(setup, give),
     ...mailProvider(setup, give),
   };
@@ -90,16 +90,6 @@ function browserOrigins({ origins }: Definition, addresses: Addresses): readonly
   if (origins.browsers !== 'auto') return origins.browsers;
   const own = [addresses.public.frontend, addresses.public.backend, addresses.local.frontend];
   return [...new Set(own.map((url) => new URL(url).origin))];
-}
-
-/** Containers get their addresses from the private blocks (RFC 1918, RFC 4193), and only the platform's are in its network. */
-const containers = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
-
-/** The proxies of the operator, and the platform's own, behind which backends listen on loopback. */
-function trustedProxies({ definition, site }: Setup): readonly string[] {
-  const isBehind = hasOneHost(definition) || sharedServices(definition).includes('backend');
-  const own = site.isPrivate ? containers : [loopback];
-  return [...(isBehind ? own : []), ...definition.trustedProxies];
 }
 
 function signInProvider({ definition, secrets }: Setup, give: Give): Record<string, string> {

@@ -1,6 +1,8 @@
+import { createHmac } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { frontLooksEveryMs } from '../../services/contracts/drain.ts';
+import { frontProofText } from '../../services/contracts/front-proof.ts';
 import { httpAddress, reachable } from '../settings/addresses.ts';
 import { type Definition, hasOneHost, serviceBind, sharedServices } from '../settings/definition.ts';
 import { loopback, nodesOf } from '../settings/ports.ts';
@@ -46,10 +48,10 @@ function caddyPart(node: string, setup: Setup): Part {
     otherUrls: others,
     ready: readyAt(site.isPrivate ? httpAddress(loopback, site.ports[asked] ?? 0) : http),
     after: services.flatMap((service) => behind(service, definition)),
-    program: programOf(values, site.scratchPathOf(node), definition),
+    program: programOf(values, site.scratchPathOf(node), setup),
     files: files.all(),
     // A renewed certificate restarts it, like every other difference.
-    secrets: files.all().map(({ file }) => file),
+    secrets: [...files.all().map(({ file }) => file), setup.secrets.encryptionKey],
     published: publishedBy(node, setup),
     limits: {
       ...limitsOf('caddy', definition),
@@ -60,7 +62,7 @@ function caddyPart(node: string, setup: Setup): Part {
   };
 }
 
-function programOf(values: Part['variables'], home: string, definition: Definition): ForeignProgram {
+function programOf(values: Part['variables'], home: string, { definition, secrets }: Setup): ForeignProgram {
   return {
     ...{ kind: 'foreign', command: 'caddy', image: 'caddy' },
     neededBy: hasOneHost(definition) ? 'public.host' : `replicas.${sharedServices(definition)[0]} above 1`,
@@ -70,7 +72,10 @@ function programOf(values: Part['variables'], home: string, definition: Definiti
     args: (file) => ['run', '--config', file, '--adapter', 'caddyfile'],
     // Its log lines have times without a zone, and it stores its last configuration in its home.
     environment: { TZ: 'UTC', HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home },
-    configuration: { name: 'Caddyfile', write: () => caddyfile(values) },
+    configuration: {
+      name: 'Caddyfile',
+      write: ({ readSecret }) => caddyfile(values, frontProof(readSecret(secrets.encryptionKey))),
+    },
     ask: askWithWget,
   };
 }
@@ -83,11 +88,16 @@ function behind(service: FrontService, definition: Definition): readonly string[
   return isBehind ? nodesOf(service, definition) : [];
 }
 
-export function caddyfile(values: Part['variables']): string {
+function frontProof(encryptionKey: string): string {
+  return createHmac('sha256', encryptionKey).update(frontProofText).digest('hex');
+}
+
+/** The proof is a secret, so it is in no variable. */
+export function caddyfile(values: Part['variables'], proof: string): string {
   const countOf = (place: string) => String(values[place]?.split(' ').length);
   const counts = services.map(placeOf).map((place) => [`${place}_COUNT`, countOf(place)]);
   const template = new URL('../../templates/Caddyfile', import.meta.url);
-  return fillPlaces(template, { ...values, ...Object.fromEntries(counts) });
+  return fillPlaces(template, { ...values, FRONT_PROOF: proof, ...Object.fromEntries(counts) });
 }
 
 function valuesOf(setup: Setup, files: PartFiles): Part['variables'] {

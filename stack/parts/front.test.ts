@@ -50,8 +50,9 @@ describe('the configuration of the front', () => {
   });
 
   test('fills every placeholder, and names a service and the number of its processes where none is ready', () => {
-    const text = caddyfile(valuesOf(front));
+    const text = caddyfile(valuesOf(front), 'the-proof');
     expect(text).not.toMatch(/\$\{/);
+    expect(text).toContain('header_up Svc-Front the-proof');
     expect(text).toContain('vars service remote-mcp\n\tvars count 2');
   });
 
@@ -85,7 +86,11 @@ describe('the front', () => {
     const caddy = partOf(plan, 'caddy');
     expect(listensAt(caddy)).toEqual(['http://127.0.0.1:3001/ready', 'http://127.0.0.1:3000']);
     expect(caddy).toMatchObject({
-      ...{ url: 'http://127.0.0.1:3001', secrets: [], after: ['remote-mcp', 'remote-mcp-2', 'backend', 'backend-2'] },
+      ...{
+        url: 'http://127.0.0.1:3001',
+        secrets: ['/srv/svc/secrets/encryption.key'],
+        after: ['remote-mcp', 'remote-mcp-2', 'backend', 'backend-2'],
+      },
       variables: { SITES: 'import shared-remote-mcp\nimport shared-backend', SHARED_BIND: 'tcp4/0.0.0.0' },
     });
   });
@@ -102,7 +107,7 @@ describe('the front', () => {
       url: 'https://127.0.0.1:8443',
       ready: { kind: 'http', url: 'http://127.0.0.1:8080/ready' },
       after: ['remote-mcp', 'remote-mcp-2', 'backend', 'frontend'],
-      secrets: ['/srv/svc/secrets/a b.pem', '/etc/a.key'],
+      secrets: ['/srv/svc/secrets/a b.pem', '/etc/a.key', '/srv/svc/secrets/encryption.key'],
       variables: {
         ...{ ORIGIN: url, HTTP_PORT: '8080', HTTPS_PORT: '8443', STORAGE: 'state/caddy', AUTO_HTTPS: 'off' },
         TLS: 'tls "secrets/a b.pem" "/etc/a.key"',
@@ -124,7 +129,7 @@ describe('the front', () => {
     expect(partOf(plan, 'caddy')).toMatchObject({
       url: 'http://127.0.0.1:80',
       ready: { kind: 'http', url: 'http://127.0.0.1:80/ready' },
-      secrets: [],
+      secrets: ['/srv/svc/secrets/encryption.key'],
       variables: { SITES: 'import one-host', ORIGIN: 'http://a.example.com' },
     });
     expect(plan.addresses.public.mcp).toBe('http://a.example.com/mcp');

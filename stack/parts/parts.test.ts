@@ -174,14 +174,7 @@ describe('the configuration of a part', () => {
 
   test.each([
     ['remote-mcp', [{ REMOTE_PORT: '3101' }, { REMOTE_PORT: '3102' }]],
-    // Behind the proxy, which names their clients.
-    [
-      'backend',
-      [
-        { PORT: '3201', TRUSTED_PROXIES: '127.0.0.1' },
-        { PORT: '3202', TRUSTED_PROXIES: '127.0.0.1' },
-      ],
-    ],
+    ['backend', [{ PORT: '3201' }, { PORT: '3202' }]],
     // No proxy takes the address of the first runtime. Each runtime has its own working folder.
     ['runtime', [{ BIND_HOST: '0.0.0.0' }, { REMOTE_PORT: '3302', SVC_WORKING_DIR: '/srv/svc/data/runtime-2' }]],
   ] as const)('every %s: as a single one, except its address', (service, own) => {

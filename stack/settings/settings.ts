@@ -137,7 +137,7 @@ A missing setting has the default shown here. \`svc config check\` reports mista
       listOf(addressBlock, 'a list of IP addresses and blocks such as [192.168.1.20, 10.0.0.0/8], without host names'),
       {
         meaning:
-          'IP addresses and blocks of your own proxies in front of the platform, such as [192.168.1.20, 10.0.0.0/8]. Limits of sign-ins count each client by the address that they write to X-Forwarded-For. Without them, all people behind a proxy count as one. The caddy of the platform is trusted anyway.',
+          'IP addresses and blocks of your own proxies in front of the platform, such as [192.168.1.20, 10.0.0.0/8]. Limits of sign-ins count each client by the address that they write to X-Forwarded-For. Without them, all people behind a proxy count as one. The caddy of the platform proves itself.',
         default: [],
         variables: { backend: ['TRUSTED_PROXIES'] },
       },

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import * as http from 'node:http';
+import * as https from 'node:https';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -20,6 +23,18 @@ vi.setConfig({ testTimeout: 180_000 });
 /** Of the platform, and of the address for keys alone. */
 const names = 'DNS:localhost,IP:127.0.0.1';
 const parts = ['backend', 'remote-mcp', 'remote-mcp-2', 'runtime', 'frontend', 'nats', 'caddy'];
+
+/** The status of a faulty registration of an agent, which counts by the client's network. */
+async function registerFrom(base: string, options: http.RequestOptions): Promise<number> {
+  const { request } = base.startsWith('https:') ? https : http;
+  const headers = { ...options.headers, 'content-type': 'application/json', 'content-length': 2 };
+  const url = new URL('/connect/register', base);
+  // Caddy listens on IPv4.
+  const asking = request(url, { ...options, headers, method: 'POST', family: 4, agent: false }).end('{}');
+  const [response] = (await once(asking, 'response')) as [http.IncomingMessage];
+  response.resume();
+  return response.statusCode ?? 0;
+}
 
 /** A platform of real programs under one host name, with a certificate of its own authority. */
 describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
@@ -89,6 +104,20 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     const own = await connectAgent(`${keysUrl}${new URL(url).search}`, key);
     expect(await own.text('echo', { message: 'with a key' })).toBe('Echo: with a key');
     await own.client.close();
+  });
+
+  test('a program of this machine names no other client to the backend, and Caddy does', async () => {
+    const direct = `http://127.0.0.1:${platform.ports.backend}`;
+    const statuses: number[] = [];
+    for (let i = 0; i < 61; i++) {
+      const forged = { 'x-forwarded-for': `198.51.100.${i}`, 'svc-front': `${i % 2 === 0 ? '' : 'f'.repeat(64)}` };
+      statuses.push(await registerFrom(direct, { headers: forged }));
+    }
+    expect([...new Set(statuses.slice(0, 60)), statuses[60]]).toEqual([400, 429]);
+    // Through Caddy it is this machine, whatever it says. Another client of Caddy has its own allowance.
+    const forged = { 'x-forwarded-for': '198.51.100.99' };
+    expect(await registerFrom(origin, { headers: forged })).toBe(429);
+    expect(await registerFrom(origin, { localAddress: '127.0.0.2' })).toBe(400);
   });
 
   test('svc keys test works there with the trusted authority', async () => {

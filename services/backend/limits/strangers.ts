@@ -1,10 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { SvcError } from '../../contracts/errors.ts';
 import { Budget, type Held } from '../../kit/budget.ts';
-import { clientAddress } from '../../kit/http/client-address.ts';
 import { readBody } from '../../kit/http/read-body.ts';
-import { networkOf } from '../../kit/network-of.ts';
-import type { WithConfig } from '../bus/with-bus.ts';
+import { createNetworkOfClient, type FrontNeeds, type NetworkOfClient } from '../http/network-of-client.ts';
 
 /** A response to a passkey is the largest body: some kilobytes. */
 const bodyMaxBytes = 16 * 1024;
@@ -16,17 +14,13 @@ const slowest = { bytes: 5 * 1024, periodMs: 5000 };
 
 /** Clients that have shown no token. They are counted by their networks. */
 export class Strangers {
-  readonly #backend: WithConfig<'TRUSTED_PROXIES'>;
+  readonly networkOf: NetworkOfClient;
   readonly #memory = new Budget({
     ...{ what: 'bytes of memory', hint: 'Wait for the answers to earlier requests.', ...memoryLimits },
   });
 
-  constructor(backend: WithConfig<'TRUSTED_PROXIES'>) {
-    this.#backend = backend;
-  }
-
-  networkOf({ raw }: Pick<FastifyRequest, 'raw'>): string {
-    return networkOf(clientAddress(raw, this.#backend.config.TRUSTED_PROXIES ?? []));
+  constructor(backend: FrontNeeds) {
+    this.networkOf = createNetworkOfClient(backend);
   }
 
   /** The body, with its memory, which the caller releases. */

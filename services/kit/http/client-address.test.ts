@@ -7,7 +7,10 @@ const trusted = blocks('127.0.0.1', '10.0.0.0/8', 'fd00::/8');
 
 function addressOf(remoteAddress: string | undefined, forwarded?: string, proxies = trusted): string {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
-  return clientAddress({ socket: remoteAddress === undefined ? {} : { remoteAddress }, headers }, proxies);
+  return clientAddress(
+    { socket: remoteAddress === undefined ? {} : { remoteAddress }, headers },
+    { trustedProxies: proxies },
+  );
 }
 
 describe('the address of a client', () => {
@@ -44,6 +47,17 @@ describe('the address of a client', () => {
     ['as a block', '127.0.0.1', '0.0.0.0/0', '127.0.0.1'],
   ])('is not forged %s', (_what, remote, forwarded, expected) => {
     expect(addressOf(remote, forwarded)).toBe(expected);
+  });
+
+  test.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['198.51.100.1, 192.0.2.1', '192.0.2.1'],
+    ['198.51.100.1, 10.0.0.7', '198.51.100.1'],
+    [undefined, '172.18.0.2'],
+  ])('is the one that the own proxy names, whatever the address of that proxy: %s', (forwarded, expected) => {
+    const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+    const request = { socket: { remoteAddress: '172.18.0.2' }, headers };
+    expect(clientAddress(request, { trustedProxies: trusted, isFromFront: true })).toBe(expected);
   });
 
   test("is nobody else's without trusted proxies", () => {

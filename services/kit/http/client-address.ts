@@ -9,18 +9,28 @@ interface ClientRequest extends Pick<IncomingMessage, 'headers'> {
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
+export interface Senders {
+  readonly trustedProxies: readonly AddressBlock[];
+  /** The sender has proved that it is the platform's own proxy, whatever its address. */
+  readonly isFromFront?: boolean;
+}
+
 /**
  * The address of the client. A trusted proxy names its own client at the end of X-Forwarded-For, which may contain
  * anything before: so the list is read from its end, as far as the proxies are trusted.
  */
-export function clientAddress({ socket, headers }: ClientRequest, trustedProxies: readonly AddressBlock[]): string {
+export function clientAddress(
+  { socket, headers }: ClientRequest,
+  { trustedProxies, isFromFront = false }: Senders,
+): string {
   let client = parse(socket.remoteAddress ?? '');
   if (client === null) return 'unknown';
   const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').slice(-proxiesMax);
-  while (isTrusted(client, trustedProxies)) {
+  for (let isProxy = isFromFront || isTrusted(client, trustedProxies); isProxy; ) {
     const before = parse(withoutPort(forwarded.pop()?.trim() ?? ''));
     if (before === null) break;
     client = before;
+    isProxy = isTrusted(client, trustedProxies);
   }
   return format(client);
 }

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cataloguePath, internalFilesPath } from '../../../services/contracts/catalogue.ts';
+import { frontProofHeader } from '../../../services/contracts/front-proof.ts';
 import { accountPath, graphqlPath, jwksPath } from '../../../services/contracts/token.ts';
 import { until } from '../../test/until.ts';
 import { ask, send, type TestRequest } from './ask.ts';
-import { hasCaddy, host, keysHost, openFront } from './running-caddy.ts';
+import { frontProof, hasCaddy, host, keysHost, openFront } from './running-caddy.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -65,6 +66,17 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     };
     expect(await seen('127.0.0.2', '192.0.2.66, 198.51.100.1')).toBe('192.0.2.66, 198.51.100.1, 127.0.0.2');
     expect(await seen('127.0.0.3', '192.0.2.66')).toBe('127.0.0.3');
+  });
+
+  test('the backend alone gets the proof of the proxy, in place of what a client sends', async () => {
+    await using front = await openFront(`public: { host: ${host}, httpPort: auto }`);
+    const port = Number(new URL(front.url).port);
+    const seenAt = async (path: string, forged: string) => {
+      const { body } = await ask({ path, host, port, ca: null, headers: { [frontProofHeader]: forged } });
+      return JSON.parse(body).headers[frontProofHeader];
+    };
+    for (const path of [graphqlPath, `${accountPath}/link`]) expect(await seenAt(path, 'forged')).toBe(frontProof);
+    expect(await seenAt('/mcp', 'forged')).toBe('forged');
   });
 
   type Front = Awaited<ReturnType<typeof openFront>>;

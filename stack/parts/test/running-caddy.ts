@@ -21,6 +21,9 @@ import { partOf } from './planned.ts';
 /** Whether `caddy` is installed, which these tests need. */
 export const hasCaddy = findProgram('caddy', process.env.PATH) !== null;
 
+/** Stands for the proof of an installation. */
+export const frontProof = 'proof-of-the-front';
+
 export const host = 'agents.example.com';
 export const keysHost = 'keys.example.com';
 
@@ -47,7 +50,7 @@ export async function openFront(yaml: string) {
     upstreams.set(part.name, upstream);
   }
   const file = join(folder, 'Caddyfile');
-  writeFileSync(file, caddyfile(variables));
+  writeFileSync(file, caddyfile(variables, frontProof));
   stack.use(runWithTest(['caddy', 'run', '--config', file, '--adapter', 'caddyfile'], folder, { HOME: folder }));
   await waitUntilReady(ready, { timeoutMs: 20_000, signal: new AbortController().signal });
   const running = stack.move();
