@@ -79,12 +79,16 @@ test.each(['["a list"]', '{}', 'no JSON'])('%s is no document', async (text) => 
   await expect(fetchDocument(url, {}, source)).rejects.toThrow();
 });
 
-test.each(['https://127.0.0.1/x', 'https://[::1]/x', 'https://169.254.169.254/x', 'https://10.0.0.1/x'])(
-  'nothing is fetched from %s',
-  async (address) => {
-    await expect(fetchDocument(address)).rejects.toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
-  },
-);
+test.each([
+  ...['https://127.0.0.1/x', 'https://[::1]/x', 'https://169.254.169.254/x', 'https://10.0.0.1/x'],
+  // Other forms of an address, and forms of IPv6 that contain one of IPv4.
+  ...['https://2130706433/x', 'https://0x7f.1/x', 'https://0177.0.0.1/x', 'https://127.1/x', 'https://0.0.0.0/x'],
+  ...['https://[::ffff:127.0.0.1]/x', 'https://[::127.0.0.1]/x', 'https://[64:ff9b::7f00:1]/x', 'https://[::]/x'],
+  ...['https://[2002:7f00:1::]/x', 'https://[2001:0:7f00:1::]/x', 'https://[fd00::1]/x', 'https://[fe80::1]/x'],
+  ...['https://100.64.0.1/x', 'https://198.18.0.1/x', 'https://224.0.0.1/x', 'https://255.255.255.255/x'],
+])('nothing is fetched from %s', async (address) => {
+  await expect(fetchDocument(address)).rejects.toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
+});
 
 test('a name with a private address is refused before a connection', async () => {
   let asked = 0;

@@ -81,6 +81,38 @@ describe('the address for keys alone', () => {
     ]);
   });
 
+  test('refuses the tokens of a program with a key, and of a person who tries tools', async () => {
+    const { id, text } = await workspace.key('program');
+    const form = { grant_type: 'client_credentials', client_id: id, client_secret: text };
+    const exchanged = await fetch(`${platform.backendUrl}/connect/token`, {
+      method: 'POST',
+      headers: { 'content-length': String(new URLSearchParams(form).toString().length) },
+      body: new URLSearchParams(form),
+    });
+    const mutation = 'mutation ($w: ID!) { createToolToken(workspace: $w) { token } }';
+    const trying = await platform.must(mutation, { w: workspace.id });
+    for (const token of [(await exchanged.json()).access_token, trying.createToolToken.token]) {
+      expect((await send(platform.mcpUrl, { key: token, body: ping })).status).toBe(200);
+      expect((await send(keysUrl, { key: token, body: ping })).status).toBe(401);
+    }
+  });
+
+  test('opens nothing under a name that looks like it or like another', async () => {
+    const { host, port } = new URL(keysUrl);
+    const names = ['evil.example', 'localhost', `localhost.:${port}`, `${host}@evil.example`, `evil.example@${host}`];
+    for (const name of [...names, `${host}, evil.example`, `${host}#`, `[::1]:${port}`, '']) {
+      const asked = async (token: string | null) => {
+        const headers = { host: name, ...(token === null ? {} : { authorization: `Bearer ${token}` }) };
+        const [{ statusCode, headers: got }] = await once(
+          request(keysUrl, { method: 'POST', headers }).end(),
+          'response',
+        );
+        return [name, statusCode, /evil/.test(JSON.stringify(got))];
+      };
+      for (const token of [null, 'SVA_wrong', `${key}x`]) expect(await asked(token)).toEqual([name, 401, false]);
+    }
+  });
+
   test('is known by its name in capitals too', async () => {
     const host = new URL(keysUrl).host.toUpperCase();
     const [{ statusCode, headers }] = await once(request(platform.mcpUrl, { headers: { host } }).end(), 'response');
