@@ -166,7 +166,8 @@ describe('svc keys explain', () => {
     });
     const why = (kind: string, name: string) =>
       explanation.unusable.find((one: { kind: string; name: string }) => one.kind === kind && one.name === name);
-    const give = "Give it to the key: svc keys update explained --role Everyone --role 'Reader of all'";
+    const give =
+      "Give the role Reader of all to the key: svc keys update explained --role Everyone --role 'Reader of all'";
     expect(why('role', 'Reader of all')).toMatchObject({ why: 'The key is not for this role.', change: give });
     expect(why('skill', 'reading')).toMatchObject({ why: expect.stringContaining('Reader of all'), change: give });
     expect(why('skill', 'lonely')).toMatchObject({ why: 'The skill is in no role.' });

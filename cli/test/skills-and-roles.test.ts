@@ -128,6 +128,6 @@ test('tool rules of a role are given, changed, shown and refused', async () => {
   expect(roles).toMatchObject([{ name: 'Ruled', skills: [{ tools: ['echo', 'now', 'slow_report'] }] }]);
   expect(unusable).toContainEqual({
     ...{ kind: 'tool', name: 'demo/fail', why: 'The role Ruled does not allow it (rule: deny demo/fa*l).' },
-    change: "Change the rules: svc role update Ruled --remove-deny 'demo/fa*l'",
+    change: "Change the rules of the role Ruled: svc role update Ruled --remove-deny 'demo/fa*l'",
   });
 }, 60_000);
