@@ -95,8 +95,7 @@ interface RolesSearch extends PanelSearch {
 const general = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/general',
-  validateSearch: ({ create }: Record<string, unknown>): { create?: boolean | undefined } =>
-    create === true ? { create } : {},
+  validateSearch: ({ add }: Record<string, unknown>): { add?: boolean | undefined } => (add === true ? { add } : {}),
   component: lazyRouteComponent(() => import('../pages/workspace/general-page.tsx'), 'GeneralPage'),
 });
 

@@ -132,7 +132,7 @@ function WorkspaceMenu({ place, viewer }: { readonly place: Place; readonly view
           void navigate({
             to: '/w/$workspace/settings/general',
             params: { workspace: place.workspace.id },
-            search: { create: true },
+            search: { add: true },
           })
         }
       >

@@ -47,8 +47,6 @@ export function usePaletteCommands(commands: Commands): readonly PaletteGroup[] 
 
 function useActions({ place, onRestart, onShortcuts }: Commands): readonly PaletteEntry[] {
   const navigate = useNavigate();
-  const params = { workspace: place?.workspace.id ?? '' };
-  const add = { params, search: { add: true } } as const;
   const shortcuts: PaletteEntry = {
     id: 'shortcuts',
     title: 'Keyboard shortcuts',
@@ -57,45 +55,18 @@ function useActions({ place, onRestart, onShortcuts }: Commands): readonly Palet
     run: onShortcuts,
   };
   if (place === null) return [shortcuts];
-  const { mayEdit, mayConfigure } = place;
-  const create: readonly (PaletteEntry | false)[] = [
-    mayEdit && {
-      ...{ id: 'create skill', title: 'Create skill', icon: 'plus' },
-      run: () => navigate({ to: '/w/$workspace/skills', ...add }),
-    },
-    mayEdit && {
-      ...{ id: 'create role', title: 'Create role', icon: 'plus' },
-      run: () => navigate({ to: '/w/$workspace/roles', ...add }),
-    },
-    mayConfigure && {
-      ...{ id: 'add mcp server', title: 'Add MCP server', icon: 'plus' },
-      run: () => navigate({ to: '/w/$workspace/settings/mcp-servers', ...add }),
-    },
-    mayConfigure && {
-      ...{ id: 'restart', title: 'Restart MCP server…', icon: 'server', staysOpen: true },
-      run: onRestart,
-    },
-    mayConfigure && {
-      ...{ id: 'register runtime', title: 'Register runtime', icon: 'plus' },
-      run: () => navigate({ to: '/w/$workspace/settings/runtimes', ...add }),
-    },
-    mayConfigure && {
-      ...{ id: 'invite people', title: 'Invite people', icon: 'members' },
-      run: () => navigate({ to: '/w/$workspace/settings/members', ...add }),
-    },
-    {
-      ...{ id: 'create api key', title: 'Create API key', icon: 'plus' },
-      run: () => navigate({ to: '/w/$workspace/profile/api-keys', ...add }),
-    },
-    {
-      ...{ id: 'create workspace', title: 'Create workspace', icon: 'plus' },
-      run: () => navigate({ to: '/w/$workspace/settings/general', params, search: { create: true } }),
-    },
-    shortcuts,
-    {
-      ...{ id: 'sign out', title: 'Sign out', icon: 'person' },
-      run: () => signOut().catch(() => showToast('You are still signed in: the backend does not answer.')),
-    },
-  ];
-  return create.filter((entry) => entry !== false);
+  const create = places.flatMap((one): PaletteEntry[] => {
+    if (!('add' in one) || (one.add.right !== null && !place[one.add.right])) return [];
+    const { title } = one.add;
+    const run = () => navigate({ to: one.to, params: { workspace: place.workspace.id }, search: { add: true } });
+    return [{ id: title, title, icon: 'plus', run }];
+  });
+  const restart: PaletteEntry = {
+    ...{ id: 'restart', title: 'Restart MCP server…', icon: 'server', staysOpen: true, run: onRestart },
+  };
+  const leave: PaletteEntry = {
+    ...{ id: 'sign out', title: 'Sign out', icon: 'person' },
+    run: () => signOut().catch(() => showToast('You are still signed in: the backend does not answer.')),
+  };
+  return [...create, ...(place.mayConfigure ? [restart] : []), shortcuts, leave];
 }

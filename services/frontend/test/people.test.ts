@@ -260,7 +260,7 @@ describe.skipIf(!hasChromium)('people in Chromium', () => {
       await using made = await browser.newContextOfOwner({ colorScheme, width });
       const looked = await made.newPage();
       for (const path of [
-        ...['/settings/general', '/settings/general?create=true', '/settings/members', '/settings/members?add=true'],
+        ...['/settings/general', '/settings/general?add=true', '/settings/members', '/settings/members?add=true'],
         ...[member, '/settings/runtimes'],
       ]) {
         await looked.goto(base + path);

@@ -27,7 +27,7 @@ const nameRule = (text: string) => parseName('workspace', text);
 /** The workspace itself: its name, its addresses, and the ways in and out. */
 export function GeneralPage() {
   const { workspace, role } = usePlace();
-  const { create } = useSearch({ from });
+  const { add } = useSearch({ from });
   const navigate = useNavigate({ from });
   const { data, error, retry } = useOperation(generalQuery, { workspace: workspace.id });
   const shown = data?.workspace ?? null;
@@ -69,13 +69,13 @@ export function GeneralPage() {
         <Part title="Another workspace">
           <p className="text-quiet">A new workspace starts empty, and you own it.</p>
           <div>
-            <Button icon="plus" onClick={() => void navigate({ search: { create: true } })}>
+            <Button icon="plus" onClick={() => void navigate({ search: { add: true } })}>
               Create workspace
             </Button>
           </div>
         </Part>
       </div>
-      {create === true && <CreateWorkspace onClose={() => void navigate({ search: {}, replace: true })} />}
+      {add === true && <CreateWorkspace onClose={() => void navigate({ search: {}, replace: true })} />}
     </>
   );
 }
