@@ -13,7 +13,7 @@ import type { Config } from './config.ts';
 import type { Backend } from './context.ts';
 import { openBlobs } from './files/open-blobs.ts';
 import { type OpenGraphOptions, openGraph } from './graph/open-graph.ts';
-import { createGuardedFetch } from './integrations/guarded-fetch.ts';
+import { createGuardedFetch } from './http/guarded-fetch.ts';
 import { newIntegrationQueue } from './integrations/integrations.ts';
 import { ChangeFeed } from './live/change-feed.ts';
 import { MailSender } from './mail/mail-sender.ts';

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Challenge } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { AddressRefused } from '../../kit/addresses/address-refused.ts';
-import type { GuardedFetch } from './guarded-fetch.ts';
-import { isWebAddress } from './guarded-fetch.ts';
+import type { GuardedFetch } from '../http/guarded-fetch.ts';
+import { isWebAddress } from '../http/guarded-fetch.ts';
 import { type Provider, provider, type Resource, resource, scopeList } from './provider-metadata.ts';
 
 export interface Discovered {

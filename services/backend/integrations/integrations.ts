@@ -5,11 +5,11 @@ import type { ChangeNeeds } from '../activity/change.ts';
 import { publishEvent } from '../activity/change.ts';
 import type { WithConfig, WithLog } from '../bus/with-bus.ts';
 import type { Graph, Node, Transaction } from '../graph/graph.ts';
+import type { GuardedFetch } from '../http/guarded-fetch.ts';
 import { FairQueue } from '../limits/fair-queue.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import { runtimesPerServerMax, runtimesRunning } from '../servers/bound-runtimes.ts';
 import { decryptLaunch } from '../servers/launch.ts';
-import type { GuardedFetch } from './guarded-fetch.ts';
 
 export interface Integrations {
   readonly fetch: GuardedFetch;

@@ -2,8 +2,8 @@ import * as openid from 'openid-client';
 import { z } from 'zod';
 import { SvcError } from '../../contracts/errors.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
+import type { GuardedFetch } from '../http/guarded-fetch.ts';
 import { notReached } from './discover.ts';
-import type { GuardedFetch } from './guarded-fetch.ts';
 import type { Client } from './kept.ts';
 import type { Provider } from './provider-metadata.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isWebAddress } from './guarded-fetch.ts';
+import { isWebAddress } from '../http/guarded-fetch.ts';
 
 const addressMax = 2048;
 /** People read addresses: without letters that are hidden or change the direction (RFC 3986 §2). */

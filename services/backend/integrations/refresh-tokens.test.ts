@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { FieldValues, Node } from '../graph/graph.ts';
+import type { GuardedFetch } from '../http/guarded-fetch.ts';
 import { createMcpServer, updateMcpServer } from '../servers/change-servers.ts';
 import { addWorkspace, openAnotherBackend, openTestBackend, type TestBackend } from '../test/open-test-backend.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
-import type { GuardedFetch } from './guarded-fetch.ts';
 import { keep, read, type Tokens } from './kept.ts';
 import { noteNeed } from './note-need.ts';
 import { TokenRefresher } from './refresh-tokens.ts';

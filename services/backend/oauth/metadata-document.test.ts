@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAddressRule } from '../../kit/addresses/address-rule.ts';
-import { type DocumentSource, fetchDocument } from './metadata-document.ts';
+import type { Reach } from '../http/guarded-fetch.ts';
+import { fetchDocument } from './metadata-document.ts';
 
 let folder: string;
 let server: Server;
-let source: DocumentSource;
+let source: Reach;
 let answer: RequestListener;
 let url: string;
 
@@ -45,7 +46,7 @@ const document = { client_name: 'Agent', redirect_uris: ['http://localhost/callb
 test('a document becomes a public client that uses any port of its machine', async () => {
   const sent = { ...document, client_id: url, token_endpoint_auth_method: 'private_key_jwt', jwks: {} };
   answer = (_request, response) => response.setHeader('cache-control', 'max-age=90').end(JSON.stringify(sent));
-  const got = await fetchDocument(url, {}, source);
+  const got = await fetchDocument(url, source);
   expect([got.status, got.headers.get('cache-control')]).toEqual([200, 'max-age=90']);
   expect(await got.json()).toEqual({
     ...{ ...document, client_id: url, application_type: 'native', token_endpoint_auth_method: 'none' },
@@ -59,24 +60,24 @@ test('a redirect is not followed', async () => {
     asked++;
     response.writeHead(302, { location: url }).end();
   };
-  expect([(await fetchDocument(url, {}, source)).status, asked]).toEqual([502, 1]);
+  expect([(await fetchDocument(url, source)).status, asked]).toEqual([502, 1]);
 });
 
 test('a document above 5 KB is refused', async () => {
   answer = (_request, response) => response.end(JSON.stringify({ ...document, more: 'x'.repeat(6000) }));
-  await expect(fetchDocument(url, {}, source)).rejects.toThrow('larger than 5120 bytes');
+  await expect(fetchDocument(url, source)).rejects.toThrow('larger than 5120 bytes');
 });
 
 test('a slow document is given up', async () => {
   answer = (_request, response) => response.write('{');
   const began = performance.now();
-  await expect(fetchDocument(url, {}, source)).rejects.toThrow('abort');
+  await expect(fetchDocument(url, source)).rejects.toThrow('abort');
   expect(performance.now() - began).toBeLessThan(5000);
 }, 10_000);
 
 test.each(['["a list"]', '{}', 'no JSON'])('%s is no document', async (text) => {
   answer = (_request, response) => response.end(text);
-  await expect(fetchDocument(url, {}, source)).rejects.toThrow();
+  await expect(fetchDocument(url, source)).rejects.toThrow();
 });
 
 test.each([
@@ -97,7 +98,7 @@ test('a name with a private address is refused before a connection', async () =>
     response.end();
   };
   const strict = { ...source, rule: createAddressRule([]) };
-  await expect(fetchDocument(url, {}, strict)).rejects.toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
+  await expect(fetchDocument(url, strict)).rejects.toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
   expect(asked).toBe(0);
 });
 
