@@ -55,6 +55,31 @@ export class SignedInBrowser implements AsyncDisposable {
     });
   }
 
+  /**
+   * What is wrong with a page of the owner at each width, dark and light. Loading costs far more than looking, so the
+   * page is loaded once, as on the narrowest screen.
+   */
+  async flawsOf(path: string, isThere: (looked: Page) => Promise<unknown> = hasHeading): Promise<readonly string[]> {
+    const [narrowest] = widths;
+    await using made = await this.newContextOfOwner({ colorScheme: 'dark', width: narrowest });
+    const looked = await made.newPage();
+    await looked.goto(path.startsWith('http') ? path : (await this.places()) + path);
+    await isThere(looked);
+    await looked.waitForTimeout(400);
+    const flaws: string[] = [];
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await looked.emulateMedia({ colorScheme });
+      for (const width of widths) {
+        await looked.setViewportSize({ width, height: 900 });
+        await looked.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+        const [barriers, overflow] = [await barriersIn(looked), await overflowOf(looked)];
+        if (String(barriers) !== '') flaws.push(`${path}, ${colorScheme} at ${width}: ${barriers}`);
+        if (overflow !== 0) flaws.push(`${path}, ${colorScheme} at ${width}: ${overflow} pixels too wide`);
+      }
+    }
+    return flaws;
+  }
+
   /** A link that signs a person in, by default the owner. */
   async signInLink(email = 'owner@localhost'): Promise<string> {
     const backend = await this.platform.backend();
@@ -76,6 +101,11 @@ export class SignedInBrowser implements AsyncDisposable {
     await this.platform[Symbol.asyncDispose]();
   }
 }
+
+/** Those of a phone, a tablet and a desk. */
+const widths = [390, 820, 1440] as const;
+
+const hasHeading = (looked: Page) => looked.getByRole('heading', { level: 1 }).waitFor();
 
 interface Look {
   readonly colorScheme?: 'light' | 'dark';
