@@ -15,7 +15,7 @@ import { markOf } from '../../state/process-mark.ts';
 import { isPlatformUp, isUp } from '../../state/transition.ts';
 import type { EngineStart, PartNames } from '../engine.ts';
 import { explain, explainFailure, failureOf, StartFailure } from './failure.ts';
-import { nodeFlags, platformEnvironment } from './process-plan.ts';
+import { mallocVariables, nodeFlags, platformEnvironment } from './process-plan.ts';
 import { stopRunning } from './stop.ts';
 
 export interface StartOptions extends Pick<EngineStart, 'env' | 'signal' | 'onState'> {
@@ -89,6 +89,7 @@ function spawnPlatform({ installation, definition, ports }: Plan, { env, restart
       cwd: installation.dir,
       env: {
         NODE_COMPILE_CACHE: compileCacheOf(installation),
+        ...mallocVariables,
         ...{ ...platformEnvironment(env), ...markOf(definition.id, 'platform') },
       },
       detached: true,
