@@ -3,7 +3,8 @@ import { cpSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Agent } from '../../../test/agent.ts';
+import { replaceScalar } from '../../../settings/yaml-text.ts';
+import { type Agent, connectAgent } from '../../../test/agent.ts';
 import { until } from '../../../test/until.ts';
 import { readPlan } from '../../plan-of.ts';
 import { listVolumes, releaseVolumes } from '../volumes.ts';
@@ -24,7 +25,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   let key = '';
 
   beforeAll(async () => {
-    trial = await DockerTrial.init();
+    trial = await DockerTrial.init({ settings: (yaml) => replaceScalar(yaml, ['publicUrls', 'keys'], 'auto') });
     await trial.up();
     key = await trial.platform.addKey('agent');
     agent = await trial.agentWithEcho(key);
@@ -64,6 +65,20 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     for (const port of [4222, 8222]) {
       expect([port, await answersAt(nats, port)]).toEqual([port, await answersAt(nobodyBeside(nats), port)]);
     }
+  });
+
+  test('the address for keys alone admits the key, and names no authorization server', async () => {
+    const { ports } = trial.platform;
+    const at = (host: string) => `http://${host}:${ports['remote-mcp']}`;
+    const challengeAt = async (host: string) =>
+      (await fetch(`${at(host)}/mcp`, { method: 'POST' })).headers.get('www-authenticate');
+    expect(await challengeAt('localhost')).toContain(`resource_metadata="${at('localhost')}/.well-known/`);
+    expect(await challengeAt('127.0.0.1')).toBe('Bearer realm="API keys"');
+    expect((await fetch(`${at('127.0.0.1')}/.well-known/oauth-protected-resource/mcp`)).status).toBe(404);
+    expect((await trial.platform.svc('status')).urls.keys).toBe(`${at('127.0.0.1')}/mcp`);
+    const client = await connectAgent(`${at('127.0.0.1')}/mcp`, key);
+    expect((await client.client.listTools()).tools.length).toBeGreaterThan(0);
+    await client.client.close();
   });
 
   test('no container runs as root, can change its program or has a privilege', async () => {
