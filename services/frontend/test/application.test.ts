@@ -406,6 +406,10 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await platform.svc('down');
     await page.getByText('Reconnecting…').waitFor();
     expect(await row('everything').isVisible()).toBe(true);
+    const size = page.viewportSize() ?? { width: 1440, height: 900 };
+    await page.setViewportSize({ ...size, width: 390 });
+    expect(await overflowOf(page)).toBe(0);
+    await page.setViewportSize(size);
     await platform.up();
     await platform.run(['server', 'add', 'meanwhile', '--', 'false']);
     await row('meanwhile').waitFor({ timeout: 30_000 });
