@@ -153,7 +153,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                         tabIndex={-1}
                         title={fullText(column, row)}
                         className={classNames(
-                          'min-w-0 truncate text-13 max-tablet:empty:hidden',
+                          'min-w-0 truncate text-13 max-tablet:empty:hidden max-tablet:has-[>.hidden:only-child]:hidden',
                           column.isTitle && 'w-full font-medium text-14 tablet:w-auto',
                           column.isRight && 'tablet:text-right',
                           column.isLeftOutOnPhone && 'max-tablet:hidden',
