@@ -11,7 +11,7 @@ import { type BasedOn, findSince, requireSeen, requireVersion } from '../activit
 import { differences } from '../activity/record-activity.ts';
 import { everyPage } from '../graph/every-page.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
-import { parseMemberRole, requireRank, requireRight } from '../members/access.ts';
+import { parseMemberRole, requireOperator, requireRank, requireRight } from '../members/access.ts';
 import { countKeys } from '../members/count-keys.ts';
 import { createMember } from '../members/create-member.ts';
 import { requireRoomToOwn } from '../members/require-room-to-own.ts';
@@ -35,7 +35,7 @@ export async function addMember(
   request: MemberRequest,
   { email, role }: { readonly email: string; readonly role: MemberRole },
 ): Promise<Node<'member'>> {
-  requireOperator(request);
+  requireOperator(request.principal, 'add a member without an invitation');
   const added = await change(backend, { ...request, right: 'operate' }, async ({ transaction, access, record }) => {
     const { workspace } = access;
     const user = await ensureUser(transaction, email);
@@ -176,11 +176,6 @@ async function keysInUse(
     found.push(...keys.filter(({ id }) => owners.get(id)?.[0]?.id === user));
   }
   return found;
-}
-
-function requireOperator({ principal }: MemberRequest): void {
-  if (principal.kind === 'operator') return;
-  throw new SvcError('forbidden', 'Only an operator of the platform may add a member without an invitation.');
 }
 
 interface KnownMember {

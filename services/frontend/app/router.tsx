@@ -4,6 +4,7 @@ import { Frame } from './frame.tsx';
 import { oauthCallbackPath } from './oauth-answer.ts';
 import { readSkillSearch, readSkillsSearch } from './skill-search.ts';
 import { StartPage } from './start-page.tsx';
+import { findUsageRange, type UsageRange } from './usage-range.ts';
 
 const root = createRootRoute({
   notFoundComponent: lazyRouteComponent(() => import('../pages/not-found-page.tsx'), 'NotFoundPage'),
@@ -142,16 +143,14 @@ const usage = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/usage',
   validateSearch: ({ range }: Record<string, unknown>): UsageSearch => {
-    const found = usageRangeNames.find((name) => name === range);
+    const found = findUsageRange(range);
     return found === undefined ? {} : { range: found };
   },
   component: lazyRouteComponent(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
 });
 
-const usageRangeNames = ['24h', '7d', '30d'] as const;
-
 interface UsageSearch {
-  readonly range?: (typeof usageRangeNames)[number] | undefined;
+  readonly range?: UsageRange | undefined;
 }
 
 const integrations = createRoute({

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
+import { type UsageRange, usageRanges } from '../../app/usage-range.ts';
 import { type Bar, BarChart } from '../../components/bar-chart.tsx';
-import { bucketsOf, type UsageRange, usageRanges } from './usage-buckets.ts';
+import { bucketsOf } from './usage-buckets.ts';
 import type { Usage } from './use-usage.ts';
 
 const hourWords = new Intl.DateTimeFormat('en', { weekday: 'short', day: 'numeric', month: 'short', hour: 'numeric' });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { bucketsOf, durationInWords, findUsageRange, hoursOf, percentOf } from './usage-buckets.ts';
+import { findUsageRange } from '../../app/usage-range.ts';
+import { bucketsOf, durationInWords, hoursOf, percentOf } from './usage-buckets.ts';
 
 const hourMs = 60 * 60 * 1000;
 const now = new Date(2026, 5, 20, 12, 34).getTime();

@@ -1,4 +1,5 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { findUsageRange, type UsageRange, usageRanges } from '../../app/usage-range.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorState } from '../../components/error-state.tsx';
@@ -7,7 +8,6 @@ import { Skeleton } from '../../components/skeleton.tsx';
 import { PageHead } from '../page-head.tsx';
 import { CallsOverTime } from './calls-over-time.tsx';
 import { ShareTable } from './share-table.tsx';
-import { findUsageRange, type UsageRange, usageRanges } from './usage-buckets.ts';
 import { UsageTotals } from './usage-totals.tsx';
 import { type Usage, useUsage } from './use-usage.ts';
 

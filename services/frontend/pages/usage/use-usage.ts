@@ -1,9 +1,10 @@
 import { useEffect, useMemo, useRef } from 'react';
+import type { UsageRange } from '../../app/usage-range.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { useNow } from '../../components/use-now.ts';
 import { type UsageQuery, usageQuery } from '../../graphql/generated/operations.ts';
 import { useOperation } from '../../graphql/use-operation.ts';
-import { hoursOf, type UsageRange } from './usage-buckets.ts';
+import { hoursOf } from './usage-buckets.ts';
 
 export type Usage = NonNullable<UsageQuery['workspace']>['usageSummary'];
 export type Share = Usage['byKey'][number];
