@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { hasChromium } from '../../../stack/test/browser.ts';
 import { foreignServers } from '../../../stack/test/foreign-servers.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from '../../../stack/test/platform.ts';
-import { barriersIn, patience, SignedInBrowser, soon } from './signed-in-browser.ts';
+import { barriersIn, overflowOf, patience, SignedInBrowser, soon } from './signed-in-browser.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
