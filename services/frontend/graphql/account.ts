@@ -16,11 +16,12 @@ export async function postAccount<Path extends keyof AccountAnswers>(
 
 /** As `postAccount`, at any path, for a person who is signed in. A token that has expired is refreshed once. */
 export async function postSignedIn(path: string, body: object): Promise<unknown> {
+  const sentAt = performance.now();
   try {
     return await post(path, body);
   } catch (error) {
     if (!(error instanceof ShownError) || error.code !== 'unauthenticated') throw error;
-    if (await refreshSession()) return await post(path, body);
+    if (await refreshSession(sentAt)) return await post(path, body);
     goToSignIn();
     throw error;
   }
@@ -50,6 +51,7 @@ async function post(path: string, body: object): Promise<unknown> {
 async function refresh(): Promise<boolean> {
   try {
     await postAccount('refresh', {});
+    refreshedAt = performance.now();
     return true;
   } catch (error) {
     if (error instanceof ShownError && error.code === 'unauthenticated') return false;
@@ -58,9 +60,14 @@ async function refresh(): Promise<boolean> {
 }
 
 let refreshing: Promise<boolean> | null = null;
+let refreshedAt = Number.NEGATIVE_INFINITY;
 
-/** One refresh at a time in all tabs. Browsers have locks on secure pages only; elsewhere one tab takes turns with itself. */
-export function refreshSession(): Promise<boolean> {
+/**
+ * Refreshes the session, unless that has been done since `sentAt`, when the refused request was sent. One refresh at a time in all
+ * tabs. Browsers have locks on secure pages only; elsewhere one tab takes turns with itself.
+ */
+export function refreshSession(sentAt: number): Promise<boolean> {
+  if (refreshedAt > sentAt) return Promise.resolve(true);
   const run = navigator.locks === undefined ? refresh : () => navigator.locks.request('svc-refresh', refresh);
   refreshing ??= run().finally(() => {
     refreshing = null;
@@ -71,9 +78,10 @@ export function refreshSession(): Promise<boolean> {
 /** As `fetch`, with the session. A token that has expired is refreshed once, and the request is sent again. */
 export async function fetchWithSession(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   const send = () => fetch(input, { ...init, credentials: 'include' });
+  const sentAt = performance.now();
   const response = await send();
   if (response.status !== 401) return response;
-  if (await refreshSession()) return await send();
+  if (await refreshSession(sentAt)) return await send();
   goToSignIn();
   return response;
 }

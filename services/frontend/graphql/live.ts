@@ -31,12 +31,16 @@ export function useConnection(): Connection {
  */
 export function followChanges(workspace: string | null): () => void {
   let isStopped = false;
+  let triedAt = 0;
   const client = createClient({
     url: `${backendUrl.replace(/^http/, 'ws')}${graphqlPath}`,
     retryAttempts: Number.POSITIVE_INFINITY,
     shouldRetry: (closed) => fieldOf(closed, 'code') !== tooManyMessagesCode,
-    retryWait: waitBeforeRetry,
+    retryWait: (retries) => waitBeforeRetry(retries, triedAt),
     on: {
+      connecting: () => {
+        triedAt = performance.now();
+      },
       connected: () => setConnection('live'),
       closed: (event) => {
         if (isStopped) return;
@@ -71,7 +75,7 @@ export function followChanges(workspace: string | null): () => void {
   const followAgain = async () => {
     if (isStopped || connection === 'stopped') return;
     setConnection('lost');
-    await waitBeforeRetry(failures);
+    await waitBeforeRetry(failures, performance.now());
     failures += 1;
     if (!isStopped) follow();
   };
@@ -94,10 +98,10 @@ function askSoon(): void {
 }
 
 /** The refused handshake of a WebSocket does not say why. It may be an expired token, so each retry refreshes it. */
-async function waitBeforeRetry(retries: number): Promise<void> {
+async function waitBeforeRetry(retries: number, triedAt: number): Promise<void> {
   const delayMs = Math.min(retryMaxMs, retryFirstMs * 2 ** retries) * (0.5 + Math.random() / 2);
   await new Promise((resolve) => setTimeout(resolve, delayMs));
-  const isSignedIn = await refreshSession().catch(() => true);
+  const isSignedIn = await refreshSession(triedAt).catch(() => true);
   if (!isSignedIn) goToSignIn();
 }
 

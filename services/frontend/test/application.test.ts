@@ -401,6 +401,31 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     expect(refreshes).toHaveLength(1);
   });
 
+  test('a refusal that arrives after the refresh refreshes nothing again', async () => {
+    await openServers();
+    await page.getByText('Reconnecting…').waitFor({ state: 'detached' });
+    const [access] = (await browser.context.cookies()).filter(({ name }) => name.endsWith('-access'));
+    await browser.context.clearCookies({ name: access?.name ?? '' });
+    const answers: number[] = [];
+    page.on('response', (response) => {
+      if (response.url().endsWith('/account/refresh')) answers.push(response.status());
+    });
+    let refusals = 0;
+    await page.route(/\/graphql$/, async (route) => {
+      const response = await route.fetch();
+      if (response.status() === 401 && ++refusals === 1) await expect.poll(() => answers.length, patience).toBe(1);
+      await route.fulfill({ response });
+    });
+    // A change asks again for everything on the page at once.
+    await platform.run(['server', 'add', 'late', '--', 'false']);
+    await row('late').waitFor(soon);
+    await expect.poll(() => refusals, patience).toBeGreaterThan(1);
+    await page.waitForLoadState('networkidle');
+    expect(answers).toEqual([204]);
+    await page.unroute(/\/graphql$/);
+    await platform.svc('server', 'remove', 'late', '--yes');
+  });
+
   test('a lost connection is shown, and the data stay and catch up', async () => {
     await openServers();
     await platform.svc('down');
