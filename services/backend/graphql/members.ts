@@ -58,7 +58,7 @@ export function addMembers(builder: Builder): void {
   builder.objectField('Workspace', 'members', (t) =>
     t.field({
       type: 'MemberPage',
-      description: 'Owner and admin only. A search finds words of name and e-mail address, in one page.',
+      description: 'Owner and admin only. A search finds words of name and e-mail address.',
       args: searchArgs(builder),
       resolve: async ({ id: anchor }, args, { backend: { graph }, access, load }) => {
         await access(anchor, 'administer');

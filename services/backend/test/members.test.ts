@@ -304,15 +304,21 @@ test('members are found by words of name and address, in one workspace, by owner
     expect((await add(email)).code).toBe(null);
     expect((await other.add(`other.${email}`)).code).toBe(null);
   }
-  const query = `query ($w: ID!, $s: String, $f: Int = 100) { workspace(id: $w) { members(search: $s, first: $f) {
-    nodes { person { email } } pageInfo { next } } } }`;
-  const found = async (s: string, f = 100) => {
-    const { nodes, pageInfo } = (await backend.must(query, { w: id, s, f })).workspace.members;
-    expect(pageInfo.next).toBe(null);
-    return nodes.map(({ person }: { person: { email: string } }) => person.email);
+  const query = `query ($w: ID!, $s: String, $f: Int = 100, $a: String) { workspace(id: $w) {
+    members(search: $s, first: $f, after: $a) { nodes { person { email } } pageInfo { next } } } }`;
+  const page = async (s: string, f = 100, a: string | null = null) => {
+    const { nodes, pageInfo } = (await backend.must(query, { w: id, s, f, a })).workspace.members;
+    return { found: nodes.map(({ person }: { person: { email: string } }) => person.email), next: pageInfo.next };
+  };
+  const found = async (s: string) => {
+    const whole = await page(s);
+    expect(whole.next).toBe(null);
+    return whole.found;
   };
   expect(await found('ZO')).toEqual(['zoe.muller@example.com', 'zoltan@example.com']);
-  expect(await found('zo', 1)).toEqual(['zoe.muller@example.com']);
+  const first = await page('zo', 1);
+  expect(first).toEqual({ found: ['zoe.muller@example.com'], next: expect.any(String) });
+  expect(await page('zo', 1, first.next)).toEqual({ found: ['zoltan@example.com'], next: null });
   expect(await found('müller zoe')).toEqual(['zoe.muller@example.com']);
   expect(await found('oltan')).toEqual([]);
   const { token } = await backend.addMember(id, 'editor');
