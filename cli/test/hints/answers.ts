@@ -31,6 +31,7 @@ export const filled: Readonly<Record<string, string>> = {
   'keys explain KEY': 'keys explain x',
   'keys explain NAME': 'keys explain x',
   'keys test': 'keys test --key-file key.txt',
+  'keys revoke NAME': 'keys revoke x',
   'keys update x --role ROLE': 'keys update x --role x',
   'keys update x x': 'keys update x --role x',
   'logs --server NAME': 'logs --server x',
