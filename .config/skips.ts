@@ -111,8 +111,9 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('nats-server'),
   },
   {
-    pattern: /stack\/test\/adversary\/hostile-(agent\.alone|mcp-server)\.test\.ts > distributed > /,
-    reason: 'On a second topology, these tables take two more minutes: SVC_TEST_EVERY_TOPOLOGY=1 runs them there.',
+    pattern:
+      /stack\/test\/adversary\/(hostile-(agent|mcp-server)\.alone|hostile-(provider|settings)|limited-agent)\.test\.ts > distributed > /,
+    reason: 'On a second topology, these tables take four more minutes: SVC_TEST_EVERY_TOPOLOGY=1 runs them there.',
     isHere: process.env.SVC_TEST_EVERY_TOPOLOGY === '1' && onPath('nats-server'),
   },
   {

@@ -8,6 +8,7 @@ import { startTimeoutMs, testTimeoutMs } from '../platform.ts';
 import { until } from '../until.ts';
 import { type Answering, type Lies, sendJson, startHostileProvider } from './hostile-provider.ts';
 import { memberClient } from './member-token.ts';
+import { onEachTopology } from './on-each-topology.ts';
 import { startVictim, type Victim } from './victim.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
@@ -202,24 +203,6 @@ let owner: BackendClient;
 let other: BackendClient;
 let count = 0;
 
-beforeAll(async () => {
-  provider = await startHostileProvider({ ...beforeThePersonGoes, ...atTheToken, ...ours });
-  homes = await startTwoHomes({
-    settings: (yaml) => yaml.replace('allowedAddresses: []', 'allowedAddresses: [127.0.0.1]'),
-  });
-  const { platform, backend, a } = homes;
-  victim = await startVictim(homes);
-  const text =
-    'mutation ($w: ID!) { addMember(workspace: $w, input: { email: "other@example.com", role: admin }) { id } }';
-  await ask(backend, text, { w: a.workspace });
-  [owner, other] = [await memberClient(platform, a.owner.email), await memberClient(platform, 'other@example.com')];
-}, startTimeoutMs);
-
-afterAll(async () => {
-  provider?.close();
-  await homes?.platform[Symbol.asyncDispose]();
-}, startTimeoutMs);
-
 // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
 const ask = (by: BackendClient, text: string, variables: Readonly<Record<string, unknown>>): Promise<any> =>
   by.send({ text }, variables);
@@ -281,136 +264,163 @@ async function expectNothingKept(begun: Begun): Promise<void> {
 
 const remove = ({ server: id, workspace }: Begun) => homes.backend.send(removeMcpServerMutation, { workspace, id });
 
-test.each(Object.entries(beforeThePersonGoes))('%s: the person is sent nowhere', async (name, { code, says }) => {
-  const begun = await addAttack(name);
-  const before = performance.now();
-  const error = await begin(begun).catch((thrown) => thrown);
-  expect(error).toMatchObject({ code, message: expect.stringMatching(says) });
-  expect(performance.now() - before).toBeLessThan(9000);
-  await expectNothingKept(begun);
-  await remove(begun);
-});
+onEachTopology(
+  (topology) => {
+    beforeAll(async () => {
+      provider = await startHostileProvider({ ...beforeThePersonGoes, ...atTheToken, ...ours });
+      homes = await startTwoHomes({
+        topology,
+        settings: (yaml) => yaml.replace('allowedAddresses: []', 'allowedAddresses: [127.0.0.1]'),
+      });
+      const { platform, backend, a } = homes;
+      victim = await startVictim(homes);
+      const text =
+        'mutation ($w: ID!) { addMember(workspace: $w, input: { email: "other@example.com", role: admin }) { id } }';
+      await ask(backend, text, { w: a.workspace });
+      [owner, other] = [await memberClient(platform, a.owner.email), await memberClient(platform, 'other@example.com')];
+    }, startTimeoutMs);
 
-test.each(Object.entries(atTheToken))('%s: no token is kept', async (name, { code, says }) => {
-  const begun = await addAttack(name);
-  const answer = answerTo(await begin(begun));
-  const before = performance.now();
-  const error = await finish(answer).catch((thrown) => thrown);
-  expect(error).toMatchObject({ code, message: expect.stringMatching(says) });
-  expect(performance.now() - before).toBeLessThan(9000);
-  expect(JSON.stringify([error.message, error.hint])).not.toContain(words);
-  // The code was used: the same answer is good for nothing.
-  await expect(finish(answer)).rejects.toMatchObject({ code: 'invalid_input' });
-  await expectNothingKept(begun);
-  await remove(begun);
-});
+    afterAll(async () => {
+      provider?.close();
+      await homes?.platform[Symbol.asyncDispose]();
+    }, startTimeoutMs);
 
-describe('the answer of an authorization server', () => {
-  test('is refused from the session of another person, who may not end it, and works in its own', async () => {
-    const begun = await addAttack('good');
-    const answer = answerTo(await begin(begun));
-    const again = await memberClient(homes.platform, homes.a.owner.email);
-    const stranger = await memberClient(homes.platform, homes.b.owner.email);
-    await expect(finish(answer, other)).rejects.toMatchObject({ code: 'invalid_input' });
-    await expect(finish(answer, again)).rejects.toMatchObject({ code: 'invalid_input' });
-    await expect(finish(answer, stranger)).rejects.toMatchObject({ code: 'not_found' });
-    await expect(finish(answer, homes.backend)).rejects.toMatchObject({ code: 'forbidden' });
-    expect(await finish(answer)).toBe('connected');
-    await expect(finish(answer)).rejects.toMatchObject({ code: 'invalid_input' });
-    expect(await seenBy(begun)).not.toContain(secret);
-    await remove(begun);
-  });
+    test.each(Object.entries(beforeThePersonGoes))('%s: the person is sent nowhere', async (name, { code, says }) => {
+      const begun = await addAttack(name);
+      const before = performance.now();
+      const error = await begin(begun).catch((thrown) => thrown);
+      expect(error).toMatchObject({ code, message: expect.stringMatching(says) });
+      expect(performance.now() - before).toBeLessThan(9000);
+      await expectNothingKept(begun);
+      await remove(begun);
+    });
 
-  test('with the issuer of another server, or without one, sends the code nowhere', async () => {
-    const begun = await addAttack('good');
-    const elsewhere = provider.placesOf('other').issuer;
-    for (const change of [
-      (answer: URLSearchParams) => answer.set('iss', elsewhere),
-      (answer: URLSearchParams) => answer.append('iss', elsewhere),
-      (answer: URLSearchParams) => answer.delete('iss'),
-      (answer: URLSearchParams) => answer.append('code', 'another'),
-    ]) {
-      const before = provider.asked.filter((one) => one.endsWith('/token')).length;
+    test.each(Object.entries(atTheToken))('%s: no token is kept', async (name, { code, says }) => {
+      const begun = await addAttack(name);
       const answer = answerTo(await begin(begun));
-      change(answer);
-      await expect(finish(answer)).rejects.toMatchObject({ code: 'forbidden' });
-      expect(provider.asked.filter((one) => one.endsWith('/token')).length).toBe(before);
-    }
-    await expectNothingKept(begun);
-    await remove(begun);
-  });
+      const before = performance.now();
+      const error = await finish(answer).catch((thrown) => thrown);
+      expect(error).toMatchObject({ code, message: expect.stringMatching(says) });
+      expect(performance.now() - before).toBeLessThan(9000);
+      expect(JSON.stringify([error.message, error.hint])).not.toContain(words);
+      // The code was used: the same answer is good for nothing.
+      await expect(finish(answer)).rejects.toMatchObject({ code: 'invalid_input' });
+      await expectNothingKept(begun);
+      await remove(begun);
+    });
 
-  test('that names another integration, workspace or random part is nobody’s', async () => {
-    const [begun, second] = [await addAttack('good'), await addAttack('other')];
-    const address = await begin(begun);
-    await begin(second);
-    const [, , random = ''] = address.searchParams.get('state')?.split('.') ?? [];
-    for (const state of [
-      `${begun.workspace}.${second.id}.${random}`,
-      `${homes.b.workspace}.${begun.id}.${random}`,
-      `${begun.workspace}.${begun.id}.${random}x`,
-      `${begun.workspace}.${begun.id}.`,
-      `${begun.workspace}.${begun.id}.${random}.${random}`,
-      '',
-      '.'.repeat(8000),
-    ]) {
-      const error = await finish(answerTo(address, { state })).catch((thrown) => thrown);
-      expect([state, error.code]).toEqual([state, expect.stringMatching(/^(invalid_input|not_found)$/)]);
-    }
-    const twice = answerTo(address);
-    twice.append('state', address.searchParams.get('state') ?? '');
-    await expect(finish(twice)).rejects.toMatchObject({ code: 'invalid_input' });
-    await expectNothingKept(begun);
-    expect(await finish(answerTo(address))).toBe('connected');
-    await Promise.all([begun, second].map(remove));
-  });
+    describe('the answer of an authorization server', () => {
+      test('is refused from the session of another person, who may not end it, and works in its own', async () => {
+        const begun = await addAttack('good');
+        const answer = answerTo(await begin(begun));
+        const again = await memberClient(homes.platform, homes.a.owner.email);
+        const stranger = await memberClient(homes.platform, homes.b.owner.email);
+        await expect(finish(answer, other)).rejects.toMatchObject({ code: 'invalid_input' });
+        await expect(finish(answer, again)).rejects.toMatchObject({ code: 'invalid_input' });
+        await expect(finish(answer, stranger)).rejects.toMatchObject({ code: 'not_found' });
+        await expect(finish(answer, homes.backend)).rejects.toMatchObject({ code: 'forbidden' });
+        expect(await finish(answer)).toBe('connected');
+        await expect(finish(answer)).rejects.toMatchObject({ code: 'invalid_input' });
+        expect(await seenBy(begun)).not.toContain(secret);
+        await remove(begun);
+      });
 
-  test('of an MCP server whose URL was changed meanwhile connects nothing', async () => {
-    const begun = await addAttack('good');
-    const answer = answerTo(await begin(begun));
-    const text =
-      'mutation ($w: ID!, $s: ID!, $url: String!) { updateMcpServer(workspace: $w, id: $s, input: { launch: { url: $url } }) { id } }';
-    await ask(homes.backend, text, { w: begun.workspace, s: begun.server, url: provider.placesOf('other').url });
-    await expect(finish(answer)).rejects.toMatchObject({ code: 'conflict' });
-    await expectNothingKept(begun);
-    await remove(begun);
-  });
-});
+      test('with the issuer of another server, or without one, sends the code nowhere', async () => {
+        const begun = await addAttack('good');
+        const elsewhere = provider.placesOf('other').issuer;
+        for (const change of [
+          (answer: URLSearchParams) => answer.set('iss', elsewhere),
+          (answer: URLSearchParams) => answer.append('iss', elsewhere),
+          (answer: URLSearchParams) => answer.delete('iss'),
+          (answer: URLSearchParams) => answer.append('code', 'another'),
+        ]) {
+          const before = provider.asked.filter((one) => one.endsWith('/token')).length;
+          const answer = answerTo(await begin(begun));
+          change(answer);
+          await expect(finish(answer)).rejects.toMatchObject({ code: 'forbidden' });
+          expect(provider.asked.filter((one) => one.endsWith('/token')).length).toBe(before);
+        }
+        await expectNothingKept(begun);
+        await remove(begun);
+      });
 
-test('an MCP server that quotes its token in a refusal makes it visible to nobody', async () => {
-  const begun = await addAttack('quoting');
-  expect(await finish(answerTo(await begin(begun)))).toBe('connected');
-  const query = 'query ($w: ID!, $s: ID!) { workspace(id: $w) { mcpServer(id: $s) { status reason { message } } } }';
-  const asked = () => provider.asked.filter((one) => one.endsWith('/quoting/mcp')).length;
-  const before = asked();
-  await until(async () => {
-    const { workspace } = await ask(homes.backend, query, { w: begun.workspace, s: begun.server });
-    return asked() > before && workspace.mcpServer.status === 'Error';
-  });
-  const seen = await seenBy(begun);
-  expect(seen).toContain('you sent');
-  expect(seen).not.toContain(secret);
-  expect(seen).not.toContain(Buffer.from(`Bearer ${secret}`).toString('base64'));
-  const claims = `query ($w: ID!, $id: ID!) { workspace(id: $w) { integration(id: $id) { state scopes wantedScopes } } }`;
-  expect(JSON.stringify(await ask(homes.backend, claims, { w: begun.workspace, id: begun.id }))).not.toContain(secret);
-  await remove(begun);
-});
+      test('that names another integration, workspace or random part is nobody’s', async () => {
+        const [begun, second] = [await addAttack('good'), await addAttack('other')];
+        const address = await begin(begun);
+        await begin(second);
+        const [, , random = ''] = address.searchParams.get('state')?.split('.') ?? [];
+        for (const state of [
+          `${begun.workspace}.${second.id}.${random}`,
+          `${homes.b.workspace}.${begun.id}.${random}`,
+          `${begun.workspace}.${begun.id}.${random}x`,
+          `${begun.workspace}.${begun.id}.`,
+          `${begun.workspace}.${begun.id}.${random}.${random}`,
+          '',
+          '.'.repeat(8000),
+        ]) {
+          const error = await finish(answerTo(address, { state })).catch((thrown) => thrown);
+          expect([state, error.code]).toEqual([state, expect.stringMatching(/^(invalid_input|not_found)$/)]);
+        }
+        const twice = answerTo(address);
+        twice.append('state', address.searchParams.get('state') ?? '');
+        await expect(finish(twice)).rejects.toMatchObject({ code: 'invalid_input' });
+        await expectNothingKept(begun);
+        expect(await finish(answerTo(address))).toBe('connected');
+        await Promise.all([begun, second].map(remove));
+      });
 
-test('twenty authorizations at a silent server delay no agent, and no authorization of another workspace', async () => {
-  const slow = await addAttack('slow');
-  const quick = await addAttack('quick', homes.b.workspace);
-  const ofB = await memberClient(homes.platform, homes.b.owner.email);
-  await victim.expectUndisturbedBy(async () => {
-    const attacking = Promise.all(
-      Array.from({ length: 20 }, () => begin(slow, other).then(String, ({ code }) => code as string)),
-    );
-    const before = performance.now();
-    expect(await finish(answerTo(await begin(quick, ofB)), ofB)).toBe('connected');
-    expect(performance.now() - before).toBeLessThan(3000);
-    for (const code of await attacking) expect(code).toMatch(/^(unavailable|rate_limited)$/);
-  });
-  const { mcpUrl } = homes.platform;
-  const session = await openSession(`${mcpUrl}?skillIds=${homes.a.same.skill}`, homes.a.same.keyText);
-  const body = rpc('tools/call', { name: 'get-env', arguments: {} });
-  expect(isGood(await send(mcpUrl, { key: homes.a.same.keyText, session, body }))).toBe(true);
-});
+      test('of an MCP server whose URL was changed meanwhile connects nothing', async () => {
+        const begun = await addAttack('good');
+        const answer = answerTo(await begin(begun));
+        const text =
+          'mutation ($w: ID!, $s: ID!, $url: String!) { updateMcpServer(workspace: $w, id: $s, input: { launch: { url: $url } }) { id } }';
+        await ask(homes.backend, text, { w: begun.workspace, s: begun.server, url: provider.placesOf('other').url });
+        await expect(finish(answer)).rejects.toMatchObject({ code: 'conflict' });
+        await expectNothingKept(begun);
+        await remove(begun);
+      });
+    });
+
+    test('an MCP server that quotes its token in a refusal makes it visible to nobody', async () => {
+      const begun = await addAttack('quoting');
+      expect(await finish(answerTo(await begin(begun)))).toBe('connected');
+      const query =
+        'query ($w: ID!, $s: ID!) { workspace(id: $w) { mcpServer(id: $s) { status reason { message } } } }';
+      const asked = () => provider.asked.filter((one) => one.endsWith('/quoting/mcp')).length;
+      const before = asked();
+      await until(async () => {
+        const { workspace } = await ask(homes.backend, query, { w: begun.workspace, s: begun.server });
+        return asked() > before && workspace.mcpServer.status === 'Error';
+      });
+      const seen = await seenBy(begun);
+      expect(seen).toContain('you sent');
+      expect(seen).not.toContain(secret);
+      expect(seen).not.toContain(Buffer.from(`Bearer ${secret}`).toString('base64'));
+      const claims = `query ($w: ID!, $id: ID!) { workspace(id: $w) { integration(id: $id) { state scopes wantedScopes } } }`;
+      expect(JSON.stringify(await ask(homes.backend, claims, { w: begun.workspace, id: begun.id }))).not.toContain(
+        secret,
+      );
+      await remove(begun);
+    });
+
+    test('twenty authorizations at a silent server delay no agent, and no authorization of another workspace', async () => {
+      const slow = await addAttack('slow');
+      const quick = await addAttack('quick', homes.b.workspace);
+      const ofB = await memberClient(homes.platform, homes.b.owner.email);
+      await victim.expectUndisturbedBy(async () => {
+        const attacking = Promise.all(
+          Array.from({ length: 20 }, () => begin(slow, other).then(String, ({ code }) => code as string)),
+        );
+        const before = performance.now();
+        expect(await finish(answerTo(await begin(quick, ofB)), ofB)).toBe('connected');
+        expect(performance.now() - before).toBeLessThan(3000);
+        for (const code of await attacking) expect(code).toMatch(/^(unavailable|rate_limited)$/);
+      });
+      const { mcpUrl } = homes.platform;
+      const session = await openSession(`${mcpUrl}?skillIds=${homes.a.same.skill}`, homes.a.same.keyText);
+      const body = rpc('tools/call', { name: 'get-env', arguments: {} });
+      expect(isGood(await send(mcpUrl, { key: homes.a.same.keyText, session, body }))).toBe(true);
+    });
+  },
+  { isLong: true },
+);
