@@ -24,13 +24,20 @@ const ShortcutList = lazy(() =>
 /** The palette opens at once, because it is loaded when the first place has been shown. */
 const loadPaletteAfterMs = 1000;
 
+interface Opened {
+  readonly dialog: 'palette' | 'shortcuts';
+  readonly at: number;
+}
+
 /** The mark, the workspace, the places of work, the search and the person. */
 export function TopBar({ place, viewer }: { readonly place: Place | null; readonly viewer: Viewer | null }) {
-  const [open, setOpen] = useState<'palette' | 'shortcuts' | null>(null);
-  // A dialog says a moment later that it is closed. By then a key may have opened the other one.
-  const close = (closed: typeof open) => setOpen((present) => (present === closed ? null : present));
+  const [open, setOpen] = useState<Opened | null>(null);
+  // A dialog says a moment later that it is closed. By then a key may have opened it again, or the other one.
+  const close = (closed: Opened) => setOpen((present) => (present === closed ? null : present));
   // As a transition: React delays by 300 ms what replaces the fallback of a Suspense.
-  const show = (dialog: typeof open) => startTransition(() => setOpen(dialog));
+  const show = (dialog: Opened['dialog']) => startTransition(() => setOpen({ dialog, at: performance.now() }));
+  const togglePalette = () =>
+    open?.dialog === 'palette' && document.querySelector('dialog[open]') !== null ? setOpen(null) : show('palette');
   const navigate = useNavigate();
   const connection = useConnection();
   const { workspace: id = '' } = useParams({ strict: false });
@@ -39,7 +46,7 @@ export function TopBar({ place, viewer }: { readonly place: Place | null; readon
   );
   useShortcuts({
     ...Object.fromEntries(goTo),
-    'mod+k': () => (open === 'palette' ? setOpen(null) : show('palette')),
+    'mod+k': togglePalette,
     '?': () => show('shortcuts'),
   });
   useEffect(() => {
@@ -75,10 +82,10 @@ export function TopBar({ place, viewer }: { readonly place: Place | null; readon
         {viewer !== null && <PersonMenu viewer={viewer} workspace={id} />}
       </div>
       <Suspense>
-        {open === 'palette' && (
-          <Palette place={place} onClose={() => close('palette')} onShortcuts={() => show('shortcuts')} />
+        {open?.dialog === 'palette' && (
+          <Palette key={open.at} place={place} onClose={() => close(open)} onShortcuts={() => show('shortcuts')} />
         )}
-        {open === 'shortcuts' && <ShortcutList onClose={() => close('shortcuts')} />}
+        {open?.dialog === 'shortcuts' && <ShortcutList key={open.at} onClose={() => close(open)} />}
       </Suspense>
     </header>
   );

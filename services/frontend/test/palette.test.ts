@@ -96,6 +96,17 @@ describe.skipIf(!hasChromium)('the palette in Chromium', () => {
     if (panel !== undefined) await page.getByRole('complementary', { name: panel }).waitFor();
   });
 
+  test('is opened again by a key that comes before the browser has told its end', async () => {
+    await open();
+    await page.evaluate(`document.querySelector('dialog[open]').close();
+      document.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }))`);
+    await expect.poll(() => page.evaluate("document.querySelector('dialog[open]') !== null")).toBe(true);
+    await page.waitForTimeout(300);
+    await option('Home').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('combobox').waitFor({ state: 'detached' });
+  });
+
   test('a key of the person is found, and says when nothing has a name', async () => {
     await open();
     await page.keyboard.type('create api');
