@@ -21,9 +21,17 @@ const pageMax = 200;
 export async function requireRuntime(graph: Graph, id: RuntimeId): Promise<Node<'runtime'>> {
   const runtime = await graph.find('runtime', id, null);
   if (runtime === null || runtime.revokedAt !== null) {
-    throw new SvcError('unauthenticated', 'This runtime was revoked.');
+    throw runtimeRevoked(runtime);
   }
   return runtime;
+}
+
+/** The reason is the same, whether the bus or a message of the runtime is refused first. */
+export function runtimeRevoked(runtime: Pick<Node<'runtime'>, 'name'> | null): SvcError {
+  const which = runtime === null ? 'This runtime' : `The runtime "${runtime.name}"`;
+  return new SvcError('unauthenticated', `${which} was revoked.`, {
+    hint: 'Ask the operator of the platform to register it again: svc runtime register NAME.',
+  });
 }
 
 /** All assignments of a runtime, ordered by id, a page at a time. */

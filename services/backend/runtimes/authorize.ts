@@ -9,6 +9,7 @@ import { platformHome } from '../graph/platform-home.ts';
 import { isPast } from '../keys/key-state.ts';
 import { findSystemKey } from '../keys/system-keys.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
+import { runtimeRevoked } from './assigned.ts';
 
 type AuthorizerNeeds = WithGraph & WithSecrets;
 
@@ -95,11 +96,7 @@ async function ensurePlatformRuntime({ graph }: AuthorizerNeeds, name: string): 
 }
 
 function identityOf(runtime: Node<'runtime'>, process: ProcessId): Extract<Identity, { kind: 'runtime' }> {
-  if (runtime.revokedAt !== null) {
-    throw new SvcError('unauthenticated', `The runtime "${runtime.name}" was revoked.`, {
-      hint: 'Ask the operator of the platform to register it again: svc runtime register NAME.',
-    });
-  }
+  if (runtime.revokedAt !== null) throw runtimeRevoked(runtime);
   const workspace = runtime.home === platformHome ? null : findId('workspace', runtime.home);
   return { kind: 'runtime', process, runtime: runtime.id, name: runtime.name, workspace };
 }
