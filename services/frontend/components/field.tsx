@@ -65,7 +65,7 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
-/** What is around a control, what makes it one of this field, and its other properties. */
+/** Divides the properties of a field: those of its label, those that join the control to it, and the others. */
 function useDescription<Rest extends object>(props: Described & Rest) {
   const { label, hint, rule, problem = null, value, onText, ...rest } = props;
   const id = useId();
@@ -99,7 +99,7 @@ export function problemOf(rule: ((text: string) => unknown) | undefined, text: s
   }
 }
 
-/** A control with its label, its hint and what is wrong with it. */
+/** A control with its label, its hint and its problem. */
 export function Labelled({
   id,
   label,

@@ -1,6 +1,6 @@
 const focusable = 'a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, [tabindex="0"]';
 
-/** The last control that had the focus, and what it was in, from the inside. */
+/** The last control that had the focus, and its ancestors, the parent first. */
 let last: { readonly control: Element; readonly around: readonly Element[] } | null = null;
 let isByKeys = false;
 

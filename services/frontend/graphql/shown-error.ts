@@ -52,7 +52,7 @@ export function unreachable(address: string): ShownError {
   });
 }
 
-/** As it is shown. Anything but a ShownError is a failure of the page itself: no answer of the backend says why. */
+/** The error to show. Any other error than a ShownError is a fault of the page. */
 export function shownErrorOf(thrown: unknown): ShownError {
   if (thrown instanceof ShownError) return thrown;
   const text = thrown instanceof Error ? thrown.message : String(thrown);

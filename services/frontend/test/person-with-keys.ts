@@ -5,7 +5,7 @@ import { patience } from './signed-in-browser.ts';
 /** A control is reached with fewer stops. */
 const stopsMax = 60;
 
-/** What has the focus, and why a person would not see it. Null: the document itself has it. */
+/** The element that has the focus, and why a person would not see it. */
 interface Stop {
   readonly name: string;
   readonly problem: string | null;

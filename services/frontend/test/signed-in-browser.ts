@@ -56,8 +56,8 @@ export class SignedInBrowser implements AsyncDisposable {
   }
 
   /**
-   * What is wrong with a page of the owner at each width, dark and light. Loading costs far more than looking, so the
-   * page is loaded once, as on the narrowest screen.
+   * The flaws of a page of the owner at each width, dark and light. Loading a page takes longer than looking at it, so
+   * it is loaded once, at the smallest width.
    */
   async flawsOf(path: string, isThere: (looked: Page) => Promise<unknown> = hasHeading): Promise<readonly string[]> {
     const [narrowest] = widths;
