@@ -58,7 +58,7 @@ export async function openBackend(
   const blobs = await openBlobs(config.FILES_DIR, bus);
   const processes = new Processes();
   const isSignedIn = async ({ user, session }: UserPrincipal) => (await findSession(graph, session))?.user === user;
-  const changes = open.adopt(new ChangeFeed({ graph, bus, isSignedIn }), (feed) => feed.stop());
+  const changes = open.adopt(new ChangeFeed({ graph, bus, processes, isSignedIn }), (feed) => feed.stop());
   const allowed = config.MCP_SERVER_ALLOWED_ADDRESSES ?? [];
   const reach = { rule: createAddressRule(allowed), resolve: resolveByDns };
   const tokenRules = { issuer: config.JWT_ISSUER, verifying: signingKeys.verifying };

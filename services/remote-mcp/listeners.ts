@@ -53,7 +53,7 @@ export class Listeners implements BusListener {
     if (workspace === null) return;
     const happened = event.parse(JSON.parse(Buffer.from(payload).toString()));
     if (kind === 'key') this.#forgetKey(workspace, happened.key);
-    else this.#platform.catalogues.changed(workspace, happened);
+    else if (kind !== 'calls') this.#platform.catalogues.changed(workspace, happened);
   }
 
   /** Checks the streams and calls of one key, or of a whole workspace, again. */

@@ -161,7 +161,7 @@ const untried: readonly RegExp[] = [
   // A person's new workspace names nothing that exists: services/backend/test/members.test.ts.
   /^Mutation\.createWorkspace(\(input\.ownerEmail\))?$/,
   // Over WebSocket: services/backend/test/changes-feed.test.ts.
-  /^Subscription\.changes(\(workspace\))?$/,
+  /^Subscription\.(changes|runtimeStates)(\(workspace\))?$/,
   // Of the caller's own account, which belongs to no workspace: services/backend/test/{passwords,passkeys,sessions}.test.ts.
   /^Mutation\.(setPassword|beginPasskey|addPasskey|renamePasskey|removePasskey|endSession|endOtherSessions)(\(.+\))?$/,
   // These fields read everything, and name nothing.

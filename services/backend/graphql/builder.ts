@@ -8,7 +8,7 @@ import type { Viewer } from '../accounts/viewer.ts';
 import type { SignedUrl } from '../files/tickets.ts';
 import type { Node, Page } from '../graph/graph.ts';
 import type { IdentifiedKey } from '../keys/identify-key.ts';
-import type { SeenChange } from '../live/follower.ts';
+import type { SeenChange } from '../live/change-feed.ts';
 import type { MailSummary } from '../mail/mail-state.ts';
 import type { Access, Right } from '../members/access.ts';
 import type { FilledSetting, LaunchView, ShownSetting } from '../servers/launch.ts';

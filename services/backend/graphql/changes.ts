@@ -4,8 +4,9 @@ import type { Builder } from './builder.ts';
 
 export function addChanges(builder: Builder): void {
   const kindType = builder.enumType('ChangeKind', {
-    description: 'Of the workspace: its configuration, the states of its MCP servers, its keys. Or of the own account.',
-    values: ['catalogue', 'status', 'key', 'account'],
+    description:
+      'Of the workspace: its configuration, the states of its MCP servers, its keys, its counted calls. Or of the own account.',
+    values: ['catalogue', 'status', 'key', 'calls', 'account'],
   });
   builder.objectType('Change', {
     fields: (t) => ({

@@ -1,9 +1,9 @@
+import { SvcError } from '../../contracts/errors.ts';
 import { parseId } from '../../contracts/ids.ts';
 import type { Graph, Page } from '../graph/graph.ts';
 import { platformHome } from '../graph/platform-home.ts';
 import { registerSystemKey } from '../keys/system-keys.ts';
 import { requireOperator } from '../members/access.ts';
-
 import type { LiveProcess } from '../runtimes/processes.ts';
 import { busServersOf, registerRuntime } from '../runtimes/register-runtime.ts';
 import { revokeRuntime } from '../runtimes/revoke-runtime.ts';
@@ -91,6 +91,20 @@ export function addRuntimes(builder: Builder): void {
         requireOperator(principal, "see the platform's own runtimes");
         return await runtimesAt(backend.graph, platformHome, pageOf(args));
       },
+    }),
+  );
+
+  builder.subscriptionField('runtimeStates', (t) =>
+    t.field({
+      type: 'Runtime',
+      description:
+        'A runtime of the workspace or of the platform, after each sign of life and each end of one of its processes.',
+      args: { workspace: t.arg.id({ required: true }) },
+      subscribe: (_root, { workspace }, { backend, principal, operation }) => {
+        if (principal.kind === 'operator') throw new SvcError('unsupported', 'Only people follow runtimes.');
+        return backend.changes.followRuntimes(principal, parseId('workspace', workspace), operation.signal);
+      },
+      resolve: (runtime) => runtime,
     }),
   );
 

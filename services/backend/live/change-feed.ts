@@ -1,31 +1,44 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { event } from '../../contracts/bus/messages.ts';
 import { type EventKind, patterns, tokensOf } from '../../contracts/bus/subjects.ts';
-import { findId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
+import { findId, type RuntimeId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { signedOut } from '../accounts/browser-sessions.ts';
 import { parseBody } from '../bus/wire.ts';
 import type { WithBus } from '../bus/with-bus.ts';
 import type { Node, WithGraph } from '../graph/graph.ts';
+import { platformHome } from '../graph/platform-home.ts';
 import { getAccess } from '../members/access.ts';
+import type { WithProcesses } from '../runtimes/processes.ts';
 import type { UserPrincipal } from '../tokens/verify-token.ts';
-import { Follower, type SeenChange } from './follower.ts';
+import { Follower } from './follower.ts';
 
 /** The end of a session or a membership whose message was lost is noticed after this. */
 const checkEveryMs = 15_000;
-/** A burst of changes reaches a page as one of each kind in this period; the first one at once. */
+/** A burst of news reaches a page as one of each subject in this period; the first one at once. */
 const restMs = 100;
 const eventMaxBytes = 4096;
 
-export interface FeedNeeds extends WithBus, WithGraph {
+export interface FeedNeeds extends WithBus, WithGraph, WithProcesses {
   readonly isSignedIn: (principal: UserPrincipal) => Promise<boolean>;
 }
 
-/** Tells open pages that something changed. It is a hint: a page then asks for what it shows. */
+/** What changed: something of the workspace, or of the person's own account. */
+export interface SeenChange {
+  readonly kind: EventKind | 'account';
+  /** The workspace's versions after the change; null for a change of the account. */
+  readonly revision: number | null;
+  readonly statusRevision: number | null;
+}
+
+/**
+ * Tells open pages what happens. A change is a hint: a page then asks for what it shows. A heartbeat comes every few
+ * seconds and changes nothing that is stored, so its runtime is told as it is.
+ */
 export class ChangeFeed {
   readonly #backend: FeedNeeds;
-  readonly #ofWorkspace = new Map<WorkspaceId, Set<Follower>>();
-  readonly #ofUser = new Map<UserId, Set<Follower>>();
+  readonly #ofWorkspace = new Map<WorkspaceId, Set<Follower<SeenChange>>>();
+  readonly #ofUser = new Map<UserId, Set<Follower<SeenChange>>>();
   readonly #listening: readonly Subscription[];
 
   constructor(backend: FeedNeeds) {
@@ -46,25 +59,61 @@ export class ChangeFeed {
     workspace: WorkspaceId | null,
     signal: AbortSignal,
   ): AsyncGenerator<SeenChange, void, undefined> {
-    const follower = new Follower(principal, workspace);
+    const follower = new Follower<SeenChange>(principal, workspace);
     this.#add(follower);
+    try {
+      const opened = await this.#open(follower);
+      if (opened !== null) yield catalogueAt(opened);
+      yield* this.#newsFor(follower, signal);
+    } finally {
+      this.#remove(follower);
+    }
+  }
+
+  /**
+   * The runtimes of a workspace and of the platform, each after a sign of life or the end of one of its processes. Ends
+   * as `follow` does.
+   */
+  async *followRuntimes(
+    principal: UserPrincipal,
+    workspace: WorkspaceId,
+    signal: AbortSignal,
+  ): AsyncGenerator<Node<'runtime'>, void, undefined> {
+    const { graph, processes } = this.#backend;
+    const follower = new Follower<RuntimeId>(principal, workspace);
+    // Each is looked up once: a runtime never changes its home.
+    const ofOthers = new Set<RuntimeId>();
+    const stopListening = processes.onChange((runtime) => {
+      if (!ofOthers.has(runtime)) follower.add(runtime, runtime);
+    });
+    try {
+      await this.#open(follower);
+      for await (const id of this.#newsFor(follower, signal)) {
+        const runtime = await graph.find('runtime', id, null);
+        if (runtime === null || ![workspace, platformHome].includes(runtime.home)) ofOthers.add(id);
+        else if (runtime.revokedAt === null) yield runtime;
+      }
+    } finally {
+      stopListening();
+    }
+  }
+
+  /** Throws when the session or the membership ends. */
+  async *#newsFor<News>(follower: Follower<News>, signal: AbortSignal): AsyncGenerator<News, void, undefined> {
     const checking = setInterval(() => follower.check(), checkEveryMs);
     const wake = () => follower.wake();
     signal.addEventListener('abort', wake);
     try {
-      const opened = await this.#open(follower);
-      if (opened !== null) yield catalogueAt(opened);
       while (!signal.aborted) {
-        const { mustCheck, changes } = await follower.take();
+        const { mustCheck, news } = await follower.take();
         if (signal.aborted) return;
-        if (mustCheck || changes.length > 0) await this.#open(follower);
-        yield* changes;
+        if (mustCheck || news.length > 0) await this.#open(follower);
+        yield* news;
         await pause(restMs);
       }
     } finally {
       clearInterval(checking);
       signal.removeEventListener('abort', wake);
-      this.#remove(follower);
     }
   }
 
@@ -78,7 +127,8 @@ export class ChangeFeed {
     const followers = workspace === null ? undefined : this.#ofWorkspace.get(workspace);
     if (followers === undefined) return;
     const { version: revision, statusVersion: statusRevision } = parseBody(event, payload, eventMaxBytes);
-    for (const follower of followers) follower.add({ kind: kind as EventKind, revision, statusRevision });
+    const change = { kind: kind as EventKind, revision, statusRevision };
+    for (const follower of followers) follower.add(change.kind, change);
   }
 
   #accountChanged(subject: string): void {
@@ -86,23 +136,23 @@ export class ChangeFeed {
     const user = findId('user', named);
     if (user === null) return;
     for (const follower of this.#ofUser.get(user) ?? []) {
-      follower.add({ kind: 'account', revision: null, statusRevision: null });
+      follower.add('account', { kind: 'account', revision: null, statusRevision: null });
     }
   }
 
   /** Throws when the person may no longer see the workspace. */
-  async #open({ principal, workspace }: Follower): Promise<Node<'workspace'> | null> {
+  async #open({ principal, workspace }: Follower<unknown>): Promise<Node<'workspace'> | null> {
     if (!(await this.#backend.isSignedIn(principal))) throw signedOut();
     if (workspace === null) return null;
     return (await getAccess(this.#backend.graph, { principal, workspace, right: 'read' })).workspace;
   }
 
-  #add(follower: Follower): void {
+  #add(follower: Follower<SeenChange>): void {
     addTo(this.#ofUser, follower.principal.user, follower);
     if (follower.workspace !== null) addTo(this.#ofWorkspace, follower.workspace, follower);
   }
 
-  #remove(follower: Follower): void {
+  #remove(follower: Follower<SeenChange>): void {
     removeFrom(this.#ofUser, follower.principal.user, follower);
     if (follower.workspace !== null) removeFrom(this.#ofWorkspace, follower.workspace, follower);
   }
@@ -112,13 +162,15 @@ function catalogueAt({ revision, statusRevision }: Node<'workspace'>): SeenChang
   return { kind: 'catalogue', revision, statusRevision };
 }
 
-function addTo<Key>(followers: Map<Key, Set<Follower>>, key: Key, follower: Follower): void {
+type Followers<Key> = Map<Key, Set<Follower<SeenChange>>>;
+
+function addTo<Key>(followers: Followers<Key>, key: Key, follower: Follower<SeenChange>): void {
   const present = followers.get(key);
   if (present === undefined) followers.set(key, new Set([follower]));
   else present.add(follower);
 }
 
-function removeFrom<Key>(followers: Map<Key, Set<Follower>>, key: Key, follower: Follower): void {
+function removeFrom<Key>(followers: Followers<Key>, key: Key, follower: Follower<SeenChange>): void {
   const present = followers.get(key);
   present?.delete(follower);
   if (present?.size === 0) followers.delete(key);

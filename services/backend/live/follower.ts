@@ -1,21 +1,12 @@
-import type { EventKind } from '../../contracts/bus/subjects.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { UserPrincipal } from '../tokens/verify-token.ts';
 
-/** What changed: something of the workspace, or of the person's own account. */
-export interface SeenChange {
-  readonly kind: EventKind | 'account';
-  /** The workspace's versions after the change; null for a change of the account. */
-  readonly revision: number | null;
-  readonly statusRevision: number | null;
-}
-
-/** One open page, and the changes that it has not been told yet. */
-export class Follower {
+/** What one open page follows, and the news that it has not been told yet. */
+export class Follower<News> {
   readonly principal: UserPrincipal;
   readonly workspace: WorkspaceId | null;
-  /** The latest of each kind. */
-  readonly #waiting = new Map<SeenChange['kind'], SeenChange>();
+  /** The latest of each subject. */
+  readonly #waiting = new Map<string, News>();
   #mustCheck = false;
   #awake = Promise.withResolvers<void>();
 
@@ -24,8 +15,8 @@ export class Follower {
     this.workspace = workspace;
   }
 
-  add(change: SeenChange): void {
-    this.#waiting.set(change.kind, change);
+  add(subject: string, news: News): void {
+    this.#waiting.set(subject, news);
     this.wake();
   }
 
@@ -40,10 +31,10 @@ export class Follower {
   }
 
   /** Waits until there is something to do. */
-  async take(): Promise<{ readonly mustCheck: boolean; readonly changes: readonly SeenChange[] }> {
+  async take(): Promise<{ readonly mustCheck: boolean; readonly news: readonly News[] }> {
     await this.#awake.promise;
     this.#awake = Promise.withResolvers();
-    const taken = { mustCheck: this.#mustCheck, changes: [...this.#waiting.values()] };
+    const taken = { mustCheck: this.#mustCheck, news: [...this.#waiting.values()] };
     this.#mustCheck = false;
     this.#waiting.clear();
     return taken;

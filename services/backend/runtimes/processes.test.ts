@@ -27,6 +27,20 @@ test('a runtime is available while one of its processes sends heartbeats', () =>
   expect(processes.isAvailable(newId('runtime'))).toBe(false);
 });
 
+test('tells of each sign of life, and of an end once', () => {
+  const { processes } = at();
+  const told: string[] = [];
+  const stop = processes.onChange((one) => told.push(one));
+  processes.seen(runtime, process);
+  processes.seen(runtime, process);
+  processes.gone({ runtime, process });
+  processes.gone({ runtime, process });
+  expect(told).toEqual([runtime, runtime, runtime]);
+  stop();
+  processes.seen(runtime, process);
+  expect(told).toHaveLength(3);
+});
+
 test('three missed heartbeats are overdue, two are not', () => {
   const { processes, later } = at();
   processes.seen(runtime, process, { intervalMs: 100 });

@@ -42,9 +42,16 @@ export class Processes {
   /** By runtime and process. */
   readonly #live = new Map<string, LiveProcess>();
   readonly #now: () => number;
+  readonly #listeners = new Set<(runtime: RuntimeId) => void>();
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
+  }
+
+  /** Hears each sign of life and each end of a process, until the result is called. */
+  onChange(listener: (runtime: RuntimeId) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Takes a sign of life; true when the process was not known to be alive. */
@@ -62,11 +69,16 @@ export class Processes {
       home: home ?? known?.home ?? null,
       inFlight: inFlight ?? known?.inFlight ?? 0,
     });
+    this.#tell(runtime);
     return known === undefined;
   }
 
   gone(process: Sender): void {
-    this.#live.delete(processKey(process));
+    if (this.#live.delete(processKey(process))) this.#tell(process.runtime);
+  }
+
+  #tell(runtime: RuntimeId): void {
+    for (const listener of this.#listeners) listener(runtime);
   }
 
   /** Restarts the silence of all processes from now. */

@@ -6,15 +6,17 @@ import { WebSocket } from 'ws';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { tooManyMessagesCode, tryAgainCode } from '../../contracts/close-codes.ts';
 import { newProcessId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
+import { Secret } from '../../contracts/secret.ts';
 import { graphqlPath } from '../../contracts/token.ts';
 import { Browser } from './browser.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
+import { connectCloudRuntime, connectRuntime, type TestRuntime } from './test-runtime.ts';
 
 let backend: TestBackend;
 let ann: UserId;
 let home: WorkspaceId;
 let away: WorkspaceId;
-const open: Page[] = [];
+const open: Pick<Page, 'client'>[] = [];
 let count = 0;
 
 beforeAll(async () => {
@@ -47,9 +49,9 @@ interface Seen {
   readonly revision: number | null;
 }
 
-interface Page {
+interface Page<News = Seen> {
   readonly client: Client;
-  readonly seen: Seen[];
+  readonly seen: News[];
   /** Errors of the subscription. */
   readonly errors: string[];
   /** Why the socket closed, or null. */
@@ -60,12 +62,12 @@ const socketUrl = () => `${backend.url.replace('http', 'ws')}${graphqlPath}`;
 const cookieOf = ({ cookies }: Browser) => [...cookies].map(([name, { value }]) => `${name}=${value}`).join('; ');
 
 /** Opens a page that follows a workspace, with the client that browsers use. */
-function openPage(
+function openPage<News = Seen>(
   browser: Browser,
   { workspace = home, origin = 'http://localhost:8888', query = changes } = {},
-): Page {
+): Page<News> {
   const headers = { cookie: cookieOf(browser), origin };
-  const seen: Seen[] = [];
+  const seen: News[] = [];
   const errors: string[] = [];
   let closed: ReturnType<Page['closed']> = null;
   const client = createClient({
@@ -84,11 +86,11 @@ function openPage(
       },
     },
   });
-  client.subscribe<{ changes: Seen }>(
+  client.subscribe<Record<string, News>>(
     { query, variables: { w: workspace } },
     {
       next: ({ data, errors: refused = [] }) => {
-        if (data != null) seen.push(data.changes);
+        if (data != null) seen.push(...Object.values(data));
         for (const { extensions } of refused) errors.push(String(extensions?.code));
       },
       error: (thrown) => {
@@ -193,6 +195,93 @@ describe('an open page', () => {
     await expect.poll(() => page.errors).toEqual(['not_found']);
     await change(away);
     expect(page.seen).toEqual([]);
+  });
+});
+
+describe('a page that follows runtimes', () => {
+  interface Told {
+    readonly id: string;
+    readonly available: boolean;
+    readonly lastHeartbeatAt: number | null;
+  }
+  const query = 'subscription ($w: ID!) { runtimeStates(workspace: $w) { id available lastHeartbeatAt } }';
+  const follow = (browser: Browser, workspace = home) => openPage<Told>(browser, { workspace, query });
+
+  async function connectOwn(workspace: WorkspaceId): Promise<TestRuntime> {
+    const { registerRuntime } = await backend.must(
+      'mutation ($w: ID!, $n: String!) { registerRuntime(workspace: $w, name: $n) { secret } }',
+      { w: workspace, n: `runtime-${++count}` },
+    );
+    return await connectRuntime(backend, { kind: 'runtime', key: new Secret(registerRuntime.secret) });
+  }
+
+  /** Follows until the runtime is heard: a page is not told what was before. */
+  async function heard({ seen }: Page<Told>, { runtime, beat }: TestRuntime): Promise<Told | undefined> {
+    seen.length = 0;
+    await expect
+      .poll(() => {
+        beat(5000);
+        return seen.map(({ id }) => id);
+      })
+      .toContain(runtime);
+    return seen.findLast(({ id }) => id === runtime);
+  }
+
+  test('is told of each heartbeat and of the end, of its own runtimes and of those of the platform', async () => {
+    const page = follow(await signIn());
+    for (const runtime of [await connectOwn(home), await connectCloudRuntime(backend)]) {
+      const before = Date.now();
+      const told = await heard(page, runtime);
+      expect(told?.available).toBe(true);
+      expect(told?.lastHeartbeatAt).toBeGreaterThanOrEqual(before - 1);
+      page.seen.length = 0;
+      await runtime.bus.close();
+      await expect.poll(() => page.seen, { timeout: 1000 }).toMatchObject([{ id: runtime.runtime, available: false }]);
+    }
+  });
+
+  test('is told nothing of the runtimes of others', async () => {
+    const [own, foreign] = [await connectOwn(home), await connectOwn(away)];
+    const page = follow(await signIn());
+    for (let i = 0; i < 3; i++) {
+      foreign.beat(5000);
+      await heard(page, own);
+      expect(page.seen.filter(({ id }) => id === foreign.runtime)).toEqual([]);
+    }
+    await own.bus.close();
+    await foreign.bus.close();
+  });
+
+  test('gets a burst of heartbeats as a few messages', async () => {
+    const own = await connectOwn(home);
+    const page = follow(await signIn());
+    await heard(page, own);
+    page.seen.length = 0;
+    for (let i = 0; i < 500; i++) own.beat(5000);
+    await heard(page, own);
+    expect(page.seen.length).toBeLessThan(20);
+    await own.bus.close();
+  });
+
+  test('is refused in a workspace of others, and when its membership ends', async () => {
+    const stranger = follow(await signIn(), away);
+    await expect.poll(() => stranger.errors).toEqual(['not_found']);
+    const email = 'dora@example.com';
+    const { addMember } = await backend.must(
+      'mutation ($w: ID!, $i: MemberInput!) { addMember(workspace: $w, input: $i) { id } }',
+      { w: home, i: { email, role: 'viewer' } },
+    );
+    const own = await connectOwn(home);
+    const page = follow(await signIn(email));
+    await heard(page, own);
+    await backend.must('mutation ($w: ID!, $m: ID!) { removeMember(workspace: $w, id: $m) }', {
+      ...{ w: home, m: addMember.id },
+    });
+    page.seen.length = 0;
+    own.beat(5000);
+    await expect.poll(() => page.errors).toEqual(['not_found']);
+    expect(page.seen).toEqual([]);
+    await own.bus.close();
   });
 });
 

@@ -15,9 +15,11 @@ import { ensureUser } from '../members/users.ts';
 import { Authenticator } from './authenticator.ts';
 import { type ProtectedMcpServer, startProtectedMcpServer } from './protected-mcp-server.ts';
 import { type Answer, startTestBackend, type TestBackend } from './start-test-backend.ts';
+import { connectCloudRuntime, type TestRuntime } from './test-runtime.ts';
 
 let backend: TestBackend;
 let provider: ProtectedMcpServer;
+let cloud: TestRuntime;
 let home: Home;
 let away: Home;
 const tokens = new Map<string, string>();
@@ -37,6 +39,7 @@ interface Home {
 beforeAll(async () => {
   provider = await startProtectedMcpServer({ redirectUri: 'http://localhost:8888/oauth/callback' });
   backend = await startTestBackend({ MCP_SERVER_ALLOWED_ADDRESSES: '127.0.0.0/8' });
+  cloud = await connectCloudRuntime(backend);
   home = await addHome('Home');
   away = await addHome('Away');
   for (const role of memberRoles) tokens.set(role, (await backend.addMember(home.workspace, role)).token);
@@ -46,6 +49,7 @@ beforeAll(async () => {
   tokens.set('suspended', await memberWho('suspend'));
 });
 afterAll(async () => {
+  await cloud.bus.close();
   await backend.stop();
   await provider.stop();
 });
@@ -205,6 +209,21 @@ const rows: Readonly<Record<string, Row>> = {
   'Subscription.changes': {
     ...{ right: 'read', toOperators: 'unsupported' },
     ask: (at, token) => follow('subscription ($w: ID) { changes(workspace: $w) { kind } }', { w: at.workspace }, token),
+  },
+  'Subscription.runtimeStates': {
+    ...{ right: 'read', toOperators: 'unsupported' },
+    ask: async (at, token) => {
+      const beating = setInterval(() => cloud.beat(5000), 20);
+      try {
+        return await follow(
+          'subscription ($w: ID!) { runtimeStates(workspace: $w) { id } }',
+          { w: at.workspace },
+          token,
+        );
+      } finally {
+        clearInterval(beating);
+      }
+    },
   },
   'Workspace.id': reading('read', 'id'),
   'Workspace.name': reading('read', 'name'),

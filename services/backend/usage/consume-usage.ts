@@ -4,9 +4,10 @@ import { streams } from '../../contracts/bus/subjects.ts';
 import { newId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { giveWay } from '../../kit/give-way.ts';
+import { publishEvent } from '../activity/change.ts';
 import { parseBody } from '../bus/wire.ts';
 import type { WithBus, WithLog } from '../bus/with-bus.ts';
-import type { Transaction, WithGraph } from '../graph/graph.ts';
+import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
 import type { LastUsed } from '../keys/last-used.ts';
 import { isBeingRemoved } from '../members/access.ts';
 import { latestUses, sumUsage, type UsageSum } from './sum-usage.ts';
@@ -31,7 +32,8 @@ async function addUp(backend: UsageNeeds, lastUsed: LastUsed, payload: Uint8Arra
   const records = parse(backend, payload);
   const sums = sumUsage(records);
   if (sums.length > 0) {
-    await backend.graph.write((transaction) => addOnce(transaction, sums, digestOf(payload)));
+    const counted = await backend.graph.write((transaction) => addOnce(transaction, sums, digestOf(payload)));
+    for (const workspace of counted) publishEvent(backend.bus, workspace, 'calls');
   }
   for (const use of latestUses(records)) lastUsed.note(use);
 }
@@ -53,21 +55,28 @@ const appliedMax = 256;
 /**
  * The stream delivers at least once: after a crash, a stored but unacknowledged payload comes again. Its digest,
  * written in the same transaction as its sums, detects that. Different payloads always differ in their bytes, because
- * each record has its time, key and duration.
+ * each record has its time, key and duration. Returns the workspaces whose sums are new.
  */
-async function addOnce(transaction: Transaction, sums: readonly UsageSum[], digest: string): Promise<void> {
+async function addOnce(
+  transaction: Transaction,
+  sums: readonly UsageSum[],
+  digest: string,
+): Promise<readonly Node<'workspace'>[]> {
   const setting = await transaction.findBy('setting', { name: appliedSetting }, null);
   const applied = setting === null || setting.value === '' ? [] : setting.value.split(' ');
-  if (applied.includes(digest)) return;
+  if (applied.includes(digest)) return [];
+  const counted: Node<'workspace'>[] = [];
   for (const [workspace, ofOne] of Map.groupBy(sums, (sum) => sum.workspace)) {
     const present = await transaction.find('workspace', workspace, null);
     // Calls may be reported after the workspace was removed.
     if (present === null || isBeingRemoved(present)) continue;
     for (const sum of ofOne) await add(transaction, sum);
+    counted.push(present);
   }
   const value = [...applied, digest].slice(-appliedMax).join(' ');
   if (setting === null) await transaction.create('setting', { id: newId('setting'), name: appliedSetting, value });
   else await transaction.update('setting', setting.id, { value }, { anchor: null });
+  return counted;
 }
 
 async function add(transaction: Transaction, sum: UsageSum): Promise<void> {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type UsageRecord, usageCallsMax } from '../../contracts/bus/messages.ts';
-import { streams } from '../../contracts/bus/subjects.ts';
+import { patterns, streams, subjects } from '../../contracts/bus/subjects.ts';
 import { type KeyId, newId, newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import type { Bus, Subscription } from '../../kit/bus/bus.ts';
@@ -119,6 +119,22 @@ test('uses of a key are stored, with a call or without', async () => {
   await send([{ workspace, key, at: hour + 900 }]);
   await expect.poll(lastUse, patiently).toBe(hour + 900);
   expect(await total()).toBe(1);
+});
+
+test('counted calls are told to open pages, once, and to none of another workspace', async () => {
+  const told: string[] = [];
+  const stop = backend.bus.subscribe(patterns.events, ({ subject }) => told.push(subject));
+  const { id: other } = await addWorkspace(backend, 'other');
+  told.length = 0;
+  const payload = toBody([call(hour, 1), call(hour, 2), { workspace: other, key, at: hour }]);
+  await remoteMcp.stream(streams.usage).append(payload);
+  await remoteMcp.stream(streams.usage).append(payload);
+  await send([call(hour + 1, 1)]);
+  await expect.poll(total, patiently).toBe(3);
+  await expect
+    .poll(() => told, patiently)
+    .toEqual([subjects.event(workspace, 'calls'), subjects.event(workspace, 'calls')]);
+  await stop.stop();
 });
 
 test('a record that is delivered twice counts once', async () => {

@@ -1,8 +1,8 @@
 import type { Digest } from '../digest.ts';
 import type { ProcessId, RuntimeId, SessionId, UserId, WorkspaceId } from '../ids.ts';
 
-/** The kinds of changes of a workspace: its configuration, the state of its MCP servers, a key. */
-export type EventKind = 'catalogue' | 'status' | 'key';
+/** The kinds of news of a workspace: its configuration, the state of its MCP servers or a key changed; calls were counted. */
+export type EventKind = 'catalogue' | 'status' | 'key' | 'calls';
 
 /** All subjects of the bus, built in one place. Ids contain no dot, so each is one token. */
 export const subjects = {

@@ -5,7 +5,12 @@ import { graphqlPath } from '../../contracts/token.ts';
 import { backendUrl } from '../app/environment.ts';
 import { goToSignIn, refreshSession } from './account.ts';
 import { refreshShown } from './client.ts';
-import { changesSubscription } from './generated/operations.ts';
+import {
+  changesSubscription,
+  type RuntimeStatesSubscription,
+  runtimeStatesSubscription,
+} from './generated/operations.ts';
+import type { Operation } from './operation.ts';
 import { fieldOf } from './shown-error.ts';
 
 /** `stopped`: the backend has refused the page, which does not connect again by itself. */
@@ -15,76 +20,110 @@ export type Connection = 'connecting' | 'live' | 'lost' | 'stopped';
 const coalesceMs = 50;
 const retryFirstMs = 500;
 const retryMaxMs = 15_000;
+/** A switch of the workspace keeps the connection. */
+const keptOpenMs = 1000;
 
 let connection: Connection = 'connecting';
 const listeners = new Set<() => void>();
 let isAsking = false;
+let followed = 0;
+let triedAt = 0;
+let isSignedOut = false;
 
 /** The state of the connection that reports changes. Shown data may be stale unless it is live. */
 export function useConnection(): Connection {
   return useSyncExternalStore(listen, () => connection);
 }
 
+/** One WebSocket for everything that the pages follow. */
+const client = createClient({
+  url: `${backendUrl.replace(/^http/, 'ws')}${graphqlPath}`,
+  retryAttempts: Number.POSITIVE_INFINITY,
+  shouldRetry: (closed) => fieldOf(closed, 'code') !== tooManyMessagesCode,
+  retryWait: (retries) => waitBeforeRetry(retries, triedAt),
+  lazyCloseTimeout: keptOpenMs,
+  on: {
+    connecting: () => {
+      triedAt = performance.now();
+    },
+    connected: () => setConnection('live'),
+    closed: (event) => {
+      const code = fieldOf(event, 'code');
+      if (code === signedOutCode) {
+        isSignedOut = true;
+        return goToSignIn();
+      }
+      if (code === tooManyMessagesCode) return setConnection('stopped');
+      const isExpected = followed === 0 || connection === 'connecting';
+      setConnection(isExpected ? 'connecting' : 'lost');
+    },
+    // A refused page has its own state.
+    error: () => connection !== 'stopped' && setConnection('lost'),
+  },
+});
+
 /**
  * Follows the changes of a workspace and of the own account until the result is called; `null`: of the account alone.
  * The first message comes after each connect to a workspace: what was asked before may be stale, so it counts as a change.
  */
 export function followChanges(workspace: string | null): () => void {
-  let isStopped = false;
-  let triedAt = 0;
-  const client = createClient({
-    url: `${backendUrl.replace(/^http/, 'ws')}${graphqlPath}`,
-    retryAttempts: Number.POSITIVE_INFINITY,
-    shouldRetry: (closed) => fieldOf(closed, 'code') !== tooManyMessagesCode,
-    retryWait: (retries) => waitBeforeRetry(retries, triedAt),
-    on: {
-      connecting: () => {
-        triedAt = performance.now();
-      },
-      connected: () => setConnection('live'),
-      closed: (event) => {
-        if (isStopped) return;
-        const code = fieldOf(event, 'code');
-        if (code === signedOutCode) {
-          isStopped = true;
-          return goToSignIn();
-        }
-        if (code === tooManyMessagesCode) return setConnection('stopped');
-        setConnection(connection === 'connecting' ? 'connecting' : 'lost');
-      },
-      // A refused page has its own state.
-      error: () => connection !== 'stopped' && setConnection('lost'),
-    },
+  return follow(changesSubscription, { workspace }, (data) => {
+    if (data?.changes.kind === 'calls') for (const listener of onCallsCounted) listener();
+    else askSoon();
   });
+}
+
+/** Most pages show no calls, and a busy workspace has some every second: only these listeners hear of them. */
+export const onCallsCounted = new Set<() => void>();
+
+/** Follows the runtimes that serve a workspace, until the result is called. */
+export function followRuntimes(
+  workspace: string,
+  onState: (runtime: RuntimeStatesSubscription['runtimeStates']) => void,
+): () => void {
+  return follow(runtimeStatesSubscription, { workspace }, (data) => data !== null && onState(data.runtimeStates));
+}
+
+/** Subscribes until the result is called. The listener also hears a refusal, as null. */
+function follow<Result, Variables extends object>(
+  { text: query }: Operation<Result, Variables>,
+  variables: Variables,
+  onNews: (data: Result | null) => void,
+): () => void {
+  let isStopped = false;
   let unsubscribe = () => {};
   let failures = 0;
-  const follow = () => {
-    unsubscribe = client.subscribe(
-      { query: changesSubscription.text, variables: { workspace } },
+  const subscribe = () => {
+    unsubscribe = client.subscribe<Result>(
+      { query, variables: { ...variables } },
       {
-        next: ({ errors }) => {
-          if (errors === undefined) failures = 0;
-          askSoon();
+        next: ({ data, errors }) => {
+          if (errors === undefined) {
+            failures = 0;
+            setConnection('live');
+          }
+          onNews(data ?? null);
         },
-        error: followAgain,
-        complete: followAgain,
+        error: subscribeAgain,
+        complete: subscribeAgain,
       },
     );
   };
   // The client connects again by itself, but it does not repeat a subscription that the backend has ended.
-  const followAgain = async () => {
-    if (isStopped || connection === 'stopped') return;
+  const subscribeAgain = async () => {
+    if (isStopped || isSignedOut || connection === 'stopped') return;
     setConnection('lost');
     await waitBeforeRetry(failures, performance.now());
     failures += 1;
-    if (!isStopped) follow();
+    if (!isStopped) subscribe();
   };
-  follow();
+  followed += 1;
+  subscribe();
   return () => {
+    if (isStopped) return;
     isStopped = true;
+    followed -= 1;
     unsubscribe();
-    void client.dispose();
-    setConnection('connecting');
   };
 }
 

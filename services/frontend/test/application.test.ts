@@ -422,7 +422,7 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await expect.poll(() => refusals, patience).toBeGreaterThan(1);
     await page.waitForLoadState('networkidle');
     expect(answers).toEqual([204]);
-    await page.unroute(/\/graphql$/);
+    await page.unrouteAll({ behavior: 'wait' });
     await platform.svc('server', 'remove', 'late', '--yes');
   });
 

@@ -39,13 +39,13 @@ describe.skipIf(!hasChromium || !hasNatsServer)('two browsers at a platform of s
     }
   }
 
-  /** The page notes each status of the MCP server that it shows. */
-  async function noteStatuses(page: Page): Promise<() => Promise<unknown>> {
+  /** The page notes each status that the row of this name shows. */
+  async function noteStatuses(page: Page, name = 'everything'): Promise<() => Promise<unknown>> {
     await page.evaluate(`(() => {
       window.noted = [];
       const note = () => {
-        const row = [...document.querySelectorAll('[role="row"]')].find((one) => one.textContent.includes('everything'));
-        const [status] = row?.textContent.match(/Connected|Disconnected|Error/) ?? [];
+        const row = [...document.querySelectorAll('[role="row"]')].find((one) => one.textContent.includes('${name}'));
+        const [status] = row?.textContent.match(/Connected|Disconnected|Error|(un)?available/) ?? [];
         if (status !== undefined && window.noted.at(-1) !== status) window.noted.push(status);
       };
       note();
@@ -77,10 +77,16 @@ describe.skipIf(!hasChromium || !hasNatsServer)('two browsers at a platform of s
     await openBoth('/settings/mcp-servers');
     for (const page of [mine, theirs]) await row(page).getByText('Connected', { exact: true }).waitFor();
     const noted = [await noteStatuses(mine), await noteStatuses(theirs)];
+    const runtimes = await browser.context.newPage();
+    await runtimes.goto(`${base}/settings/runtimes`);
+    await runtimes.getByText('available', { exact: true }).waitFor();
+    const ofRuntime = await noteStatuses(runtimes, 'cloud');
     await platform.changedBy(() => platform.killService('runtime'));
     for (const statuses of noted) {
       await expect.poll(statuses, { timeout: 30_000 }).toEqual(['Connected', 'Disconnected', 'Connected']);
     }
+    await expect.poll(ofRuntime, { timeout: 30_000 }).toEqual(['available', 'unavailable', 'available']);
+    await runtimes.close();
   });
 
   test('each sees the change of the other within a second', async () => {

@@ -235,6 +235,20 @@ describe.skipIf(!hasChromium)('people in Chromium', () => {
     await page.getByText('It runs no MCP server of this workspace.').waitFor();
   });
 
+  test('runtimes: a heartbeat is shown when it comes, and nothing is asked for', async () => {
+    await page.goto(`${await browser.places()}/settings/runtimes`);
+    const heartbeat = page.getByRole('grid', { name: 'Runtimes of the platform' }).locator('time');
+    await heartbeat.waitFor();
+    await page.waitForLoadState('networkidle');
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/graphql')) asked.push(request.url());
+    });
+    const before = await heartbeat.getAttribute('datetime');
+    await expect.poll(() => heartbeat.getAttribute('datetime'), { timeout: 10_000 }).not.toBe(before);
+    expect(asked).toEqual([]);
+  });
+
   test('a long address fits into the questions about its member, on a phone', async () => {
     const email = `${'long'.repeat(15)}@${'part.'.repeat(12)}example.com`;
     await platform.run(['user', 'create', email, '--role', 'viewer']);

@@ -6,11 +6,12 @@ import type { Operation } from '../operation.ts';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
-/** Of the workspace: its configuration, the states of its MCP servers, its keys. Or of the own account. */
+/** Of the workspace: its configuration, the states of its MCP servers, its keys, its counted calls. Or of the own account. */
 export type ChangeKind =
   | 'catalogue'
   | 'status'
   | 'key'
+  | 'calls'
   | 'account';
 
 /** Each role includes the rights of those before it. */
@@ -657,6 +658,13 @@ export type PlatformRuntimesQueryVariables = Exact<{
 
 export type PlatformRuntimesQuery = { readonly workspace: { readonly id: string, readonly platformRuntimes: ReadonlyArray<RuntimeRowFragment> } | null };
 
+export type RuntimeStatesSubscriptionVariables = Exact<{
+  workspace: string;
+}>;
+
+
+export type RuntimeStatesSubscription = { readonly runtimeStates: RuntimeRowFragment };
+
 export type RuntimeBusQueryVariables = Exact<{
   workspace?: string | null | undefined;
 }>;
@@ -1091,6 +1099,10 @@ export const runtimesQuery: Operation<RuntimesQuery, RuntimesQueryVariables> = {
 
 export const platformRuntimesQuery: Operation<PlatformRuntimesQuery, PlatformRuntimesQueryVariables> = {
   text: "query PlatformRuntimes($workspace:ID){workspace(id:$workspace){id platformRuntimes(first:100){...RuntimeRow}}}fragment RuntimeRow on Runtime{id name platform available lastHeartbeatAt versions sandboxes runningCalls}",
+};
+
+export const runtimeStatesSubscription: Operation<RuntimeStatesSubscription, RuntimeStatesSubscriptionVariables> = {
+  text: "subscription RuntimeStates($workspace:ID!){runtimeStates(workspace:$workspace){...RuntimeRow}}fragment RuntimeRow on Runtime{id name platform available lastHeartbeatAt versions sandboxes runningCalls}",
 };
 
 export const runtimeBusQuery: Operation<RuntimeBusQuery, RuntimeBusQueryVariables> = {

@@ -1,7 +1,7 @@
-import { useEffect, useMemo, useRef } from 'react';
+import { useMemo } from 'react';
 import { usePlace } from '../../app/workspace.ts';
-import { useNow } from '../../components/use-now.ts';
 import { beginningQuery } from '../../graphql/generated/operations.ts';
+import { useCallsCounted } from '../../graphql/use-calls-counted.ts';
 import { useOperation } from '../../graphql/use-operation.ts';
 
 /** What a workspace has of that which an agent needs before its first call. */
@@ -13,9 +13,6 @@ export interface Beginning {
   readonly hasKeys: boolean;
   readonly hasCalls: boolean;
 }
-
-/** A call is no change of a workspace, so no subscription reports the first one. */
-const refreshMs = 5000;
 
 export function useBeginning() {
   const { workspace } = usePlace();
@@ -32,14 +29,6 @@ export function useBeginning() {
           hasKeys: found.ownKeys.length > 0,
           hasCalls: found.usage.nodes.length > 0,
         };
-  const now = useNow(refreshMs);
-  const asked = useRef(now);
-  const isWaiting = state?.hasCalls === false;
-  const ask = useRef(retry);
-  ask.current = retry;
-  useEffect(() => {
-    if (isWaiting && asked.current !== now) ask.current();
-    asked.current = now;
-  }, [isWaiting, now]);
+  useCallsCounted(() => state?.hasCalls === false && retry());
   return { state, error, retry };
 }

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo } from 'react';
+import { useCallback, useMemo } from 'react';
 import { busInside } from '../../../contracts/runtime-hand-over.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { usePlace } from '../../app/workspace.ts';
@@ -9,7 +9,6 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorState } from '../../components/error-state.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
-import { refreshShown } from '../../graphql/client.ts';
 import {
   platformRuntimesQuery,
   type RuntimesQuery,
@@ -23,10 +22,9 @@ import { Part } from '../section.tsx';
 import { RegisterRuntime } from './register-runtime.tsx';
 import { RuntimePanel } from './runtime-panel.tsx';
 import { type Runtime, RuntimeState } from './runtime-state.tsx';
+import { useRuntimesNow } from './use-runtimes-now.ts';
 
 const from = '/w/$workspace/settings/runtimes';
-/** A heartbeat is no change, so nothing tells this page of one. */
-const askEveryMs = 5000;
 
 const columns: readonly Column<Runtime>[] = [
   { title: 'Name', cell: ({ name }) => name, sortBy: ({ name }) => name, isTitle: true, share: 'wide' },
@@ -73,7 +71,7 @@ export function RuntimesPage() {
   const variables = useMemo(() => ({ workspace: workspace.id }), [workspace.id]);
   const platform = useOperation(platformRuntimesQuery, variables);
   const bus = useOperation(runtimeBusQuery, variables, !mayConfigure);
-  const own = useEveryRow({
+  const ownList = useEveryRow({
     ...{ operation: runtimesQuery, variables },
     pageOf: (answer: RuntimesQuery) => answer.workspace?.runtimes ?? null,
   });
@@ -82,12 +80,11 @@ export function RuntimesPage() {
   useShortcuts({ c: () => mayRegister && show({ add: true }) });
   const retry = () => {
     platform.retry();
-    own.retry();
+    ownList.retry();
   };
-  useAskAgain();
-  const shared = platform.data?.workspace?.platformRuntimes ?? null;
-  const error = platform.error ?? own.error ?? bus.error;
-  const all = [...(shared ?? []), ...(own.rows ?? [])];
+  const { shared, own } = useRuntimesNow(platform.data?.workspace?.platformRuntimes ?? null, ownList.rows);
+  const error = platform.error ?? ownList.error ?? bus.error;
+  const all = [...(shared ?? []), ...(own ?? [])];
   const registerButton = mayRegister && (
     <Button look="primary" icon="plus" onClick={() => show({ add: true })}>
       Register runtime
@@ -111,7 +108,7 @@ export function RuntimesPage() {
           <ErrorState error={error} onRetry={retry} />
         </div>
       )}
-      {shared === null || own.rows === null ? (
+      {shared === null || own === null ? (
         error === null && <Skeleton lines={6} />
       ) : (
         <div className="grid gap-8">
@@ -128,8 +125,8 @@ export function RuntimesPage() {
                 {busInside.message} {busInside.hint}
               </p>
             )}
-            {own.rows.length > 0 ? (
-              table('Runtimes on other machines', own.rows)
+            {own.length > 0 ? (
+              table('Runtimes on other machines', own)
             ) : (
               <EmptyState title="No runtimes on other machines" action={registerButton || undefined}>
                 A runtime on another machine runs MCP servers beside the files or in the network that they need. It
@@ -139,7 +136,7 @@ export function RuntimesPage() {
           </Part>
         </div>
       )}
-      {panel !== undefined && shared !== null && own.rows !== null && (
+      {panel !== undefined && shared !== null && own !== null && (
         <RuntimePanel
           key={panel}
           id={panel}
@@ -149,17 +146,8 @@ export function RuntimesPage() {
         />
       )}
       {add === true && mayRegister && (
-        <RegisterRuntime known={own.rows ?? []} onClose={() => show({ add: undefined }, true)} />
+        <RegisterRuntime known={own ?? []} onClose={() => show({ add: undefined }, true)} />
       )}
     </>
   );
-}
-
-function useAskAgain() {
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') refreshShown();
-    }, askEveryMs);
-    return () => clearInterval(timer);
-  }, []);
 }
