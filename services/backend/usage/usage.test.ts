@@ -123,7 +123,7 @@ test('uses of a key are stored, with a call or without', async () => {
 
 test('counted calls are told to open pages, once, and to none of another workspace', async () => {
   const told: string[] = [];
-  const stop = backend.bus.subscribe(patterns.events, ({ subject }) => told.push(subject));
+  const stop = backend.bus.subscribe(patterns.events, ({ subject }) => void told.push(subject));
   const { id: other } = await addWorkspace(backend, 'other');
   told.length = 0;
   const payload = toBody([call(hour, 1), call(hour, 2), { workspace: other, key, at: hour }]);
