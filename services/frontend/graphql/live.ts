@@ -85,7 +85,7 @@ export function followRuntimes(
 }
 
 /** Subscribes until the result is called. The listener also hears a refusal, as null. */
-function follow<Result, Variables extends object>(
+function follow<Result, Variables extends Readonly<Record<string, string | null>>>(
   { text: query }: Operation<Result, Variables>,
   variables: Variables,
   onNews: (data: Result | null) => void,
