@@ -121,6 +121,9 @@ function setup(backend: OauthNeeds, records: Records): Configuration {
     fetch: (from) => documents.fetch(String(from)),
     features: {
       devInteractions: { enabled: false },
+      // No route leads to it, and no proof reaches the provider (`passRequest`).
+      pushedAuthorizationRequests: { enabled: false },
+      dPoP: { enabled: false },
       // Only named here, in the metadata: `exchangeKey` answers, and no registered client has this grant type.
       clientCredentials: { enabled: true },
       userinfo: { enabled: false },

@@ -210,6 +210,19 @@ describe('discovery', () => {
       token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     });
   });
+
+  test('names no address that does not answer, and no proof that is not checked', async () => {
+    const metadata = await (await fetch(`${platform.backendUrl}/.well-known/oauth-authorization-server`)).json();
+    const named = Object.entries<string>(metadata).filter(([name]) => /_(endpoint|uri)$/.test(name));
+    expect(named.map(([name]) => name).sort()).toEqual([
+      ...['authorization_endpoint', 'jwks_uri', 'registration_endpoint', 'revocation_endpoint', 'token_endpoint'],
+    ]);
+    for (const [name, url] of named) {
+      const method = name.startsWith('authorization') || name === 'jwks_uri' ? 'GET' : 'POST';
+      expect((await fetch(url, { method, redirect: 'manual' })).status, name).not.toBe(404);
+    }
+    expect(metadata.dpop_signing_alg_values_supported).toBeUndefined();
+  });
 });
 
 describe('access tokens', () => {
