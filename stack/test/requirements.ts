@@ -29,8 +29,9 @@ const runtimeCalls = 'services/runtime/test/calls.test.ts';
 const envCheck = 'services/contracts/env/check.test.ts';
 const signInOfOthers = 'stack/test/sign-in-of-others.test.ts';
 const keyText = 'services/contracts/keys.test.ts';
-
-const webApplication = 'later: comes with the web application';
+const application = 'services/frontend/test/application.test.ts';
+const palette = 'services/frontend/test/palette.test.ts';
+const skillsPage = 'services/frontend/test/skills.test.ts';
 
 /**
  * Every table row and numbered rule of the specification's parts 1 to 9, and every variable; `additions` come from
@@ -49,14 +50,24 @@ export const requirements: Readonly<Record<string, TestReferences>> = {
   '1.graph: At least one coordination node and one data node':
     'stack/graph/test/dgraph.test.ts: the coordination node comes before the data node',
   '1.bus: Message bus connects backend, remote MCP server and runtimes': 'services/kit/bus/bus.contract.ts: requests',
-  '1.manage-servers: Managing MCP servers, with status and health': `${backendStatus}: that one process has Connected is Connected, with its tools`,
+  '1.manage-servers: Managing MCP servers, with status and health': [
+    `${backendStatus}: that one process has Connected is Connected, with its tools`,
+    `${application}: adds, disables, enables and removes an MCP server`,
+  ],
   '1.manage-integrations: Managing OAuth integrations': [
     `${integrationsPage}: an MCP server that needs authorization leads to its integration, which is connected`,
     `${integrationsPage}: it is disconnected, and the token is revoked`,
   ],
-  '1.manage-keys: Managing user API keys': `${backendKeys}: creating a key`,
-  '1.browse-skills: Browsing skills': webApplication,
-  '1.palette: A command palette': webApplication,
+  '1.manage-keys: Managing user API keys': [
+    `${backendKeys}: creating a key`,
+    `${application}: creates a key, shows it once, and revokes it`,
+  ],
+  '1.browse-skills: Browsing skills': `${skillsPage}: the list is searched and filtered by the address`,
+  '1.palette: A command palette: navigation, workspaces, themes': [
+    `${palette}: is opened, used and closed by keys, and gives the focus back`,
+    `${palette}: switches the workspace, and finds nothing of the other one`,
+    `${palette}: creates in each place, switches the theme and shows the shortcuts`,
+  ],
   '1.runtimes: A cloud runtime, and runtimes that customers deploy': `${admission}: admits one runtime of one workspace`,
 
   // 2. Resources
@@ -123,7 +134,7 @@ export const requirements: Readonly<Record<string, TestReferences>> = {
   '5.rule-4: No accepted prefix: invalid': `${keyText}: a text that is not a key is refused by its form:`,
   '5.rule-5: A key belongs to one workspace': `${agentIsolation}: ids of the other workspace are refused like ids that are nowhere`,
   '5.rule-6: Past its expiration: Expired, 401': `${agentKeys}: an expired key, also when it was just in use`,
-  '5.rule-7: Keys are created under Profile > API Keys': webApplication,
+  '5.rule-7: Keys are created under Profile > API Keys': `${application}: creates a key, shows it once, and revokes it`,
   '5.rule-8: /health cannot test a key; ping on /mcp does': `${agentKeys}: /health lives whatever Authorization says, and is not a way to test a key`,
   '5.jwt: Signed by Ed25519, verified with the public key':
     'services/backend/tokens/verify-token.test.ts: a token signed with the previous key',
