@@ -21,8 +21,11 @@ import { disclosureOf, rolesPerKeyMax } from './key-fields.ts';
 import { stateOfKey } from './key-state.ts';
 import type { LastUsed } from './last-used.ts';
 
-type KeyCheckNeeds = WithGraph &
-  WithSecrets & { readonly verifyMcpToken: VerifyMcpToken; readonly verifyAgentToken: VerifyAgentToken };
+export interface WithAgentTokens {
+  readonly verifyAgentToken: VerifyAgentToken;
+}
+
+type KeyCheckNeeds = WithGraph & WithSecrets & WithAgentTokens & { readonly verifyMcpToken: VerifyMcpToken };
 
 /** Answers remote-mcp's question about the owner of a key. Several backends take turns. */
 export function answerKeyChecks(backend: KeyCheckNeeds & WithBus, lastUsed: LastUsed): Subscription {
@@ -45,10 +48,8 @@ export function answerKeyChecks(backend: KeyCheckNeeds & WithBus, lastUsed: Last
  */
 export async function checkKey(backend: KeyCheckNeeds, text: string, now: number): Promise<KeyReply> {
   const parsed = parseKey(text);
-  if (parsed.ok && parsed.kind === 'token') {
-    return isAgentToken(text) ? await checkAgent(backend, parsed.key, now) : await checkCaller(backend, parsed.key);
-  }
-  return await checkUserKey(backend, text, now);
+  if (!parsed.ok || parsed.kind !== 'token') return await checkUserKey(backend, text, now);
+  return isAgentToken(text) ? await checkAgentToken(backend, text, now) : await checkCaller(backend, parsed.key);
 }
 
 /** Only a key with a text. */
@@ -77,9 +78,16 @@ function isAgentToken(token: string): boolean {
   }
 }
 
-/** The token stands for the key of a connected agent, or for a key that a program exchanged. It expires before the key does. */
-async function checkAgent(backend: KeyCheckNeeds, token: Secret, now: number): Promise<KeyReply> {
-  const agent = await verified(backend.verifyAgentToken(token.reveal()));
+/**
+ * The token stands for the key of a connected agent, or for a key that a program exchanged. It expires before the key
+ * does.
+ */
+export async function checkAgentToken(
+  backend: WithGraph & WithAgentTokens,
+  token: string,
+  now: number,
+): Promise<KeyReply> {
+  const agent = await verified(backend.verifyAgentToken(token));
   const key = agent === null ? null : await findAnyKey(backend, agent.key);
   if (agent === null || key === null || agent.client !== (key.client ?? key.id)) return refuse('unknown');
   const reply = await checkFound(backend, key, now);

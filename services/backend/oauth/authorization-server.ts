@@ -63,6 +63,7 @@ function setup(backend: OauthNeeds, records: Records): Configuration {
       token: `${connectPath}/token`,
       registration: `${connectPath}/register`,
       revocation: `${connectPath}/revoke`,
+      introspection: `${connectPath}/introspect`,
       jwks: jwksPath,
     },
     scopes: [...agentScopes],
@@ -126,6 +127,8 @@ function setup(backend: OauthNeeds, records: Records): Configuration {
       dPoP: { enabled: false },
       // Only named here, in the metadata: `exchangeKey` answers, and no registered client has this grant type.
       clientCredentials: { enabled: true },
+      // Only named here, too: `introspectToken` answers.
+      introspection: { enabled: true },
       userinfo: { enabled: false },
       rpInitiatedLogout: { enabled: false },
       // RFC 7009 §2.1: a client revokes its own tokens.

@@ -8,16 +8,18 @@ import { Allowance } from '../limits/allowance.ts';
 import { canonicalParameters, canonicalRegistration, withScope } from './canonical-request.ts';
 import { errorPage } from './error-page.ts';
 import { addInteractions } from './interaction-routes.ts';
+import { introspectToken } from './introspect-token.ts';
 import { exchangeKey, keyExchange } from './key-exchange.ts';
 import type { OauthNeeds } from './oauth-needs.ts';
 import { passRequest } from './pass-request.ts';
+import type { ProgramAnswer, ProgramRequest } from './program.ts';
 
 /** An agent registers once for each address of its redirects. Offices share an address. */
 const registrations = { what: 'registrations', most: 60, periodMs: 60 * 60_000 };
 /** Each leaves a record for ten minutes. */
 const authorizations = { what: 'sign-ins of agents', most: 120, periodMs: 10 * 60_000 };
-/** Each token is valid for some minutes. */
-const exchanges = { what: 'exchanges of keys', most: 600, periodMs: 10 * 60_000 };
+/** Each token is valid for some minutes, and is asked about once or twice. */
+const programs = { what: 'requests of programs', most: 600, periodMs: 10 * 60_000 };
 const wellKnown = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'];
 
 /** Pages of any origin may use these: browsers' clients such as the MCP Inspector. They use no cookies. */
@@ -35,7 +37,7 @@ export function addOauth(app: FastifyInstance, backend: OauthNeeds, callers: Acc
   const mcpUrl = config.PUBLIC_MCP_URL;
   const registering = new Allowance(registrations);
   const authorizing = new Allowance(authorizations);
-  const exchanging = new Allowance(exchanges);
+  const allowed = new Allowance(programs);
   const { strangers } = callers;
   const pass = async (exchange: Exchange, url: string, body: Buffer | null = null) => {
     const passed = { url, body, network: strangers.networkOf(exchange.request) };
@@ -54,6 +56,15 @@ export function addOauth(app: FastifyInstance, backend: OauthNeeds, callers: Acc
     pass({ request, reply }, `${connectPath}/authorize/${encodeURIComponent(request.params.uid)}`),
   );
 
+  const answerProgram = async (
+    { request, reply }: Exchange,
+    form: URLSearchParams,
+    work: (backend: OauthNeeds, request: ProgramRequest) => Promise<ProgramAnswer>,
+  ) => {
+    allowed.use(strangers.networkOf(request));
+    const { status, headers, body } = await work(backend, { form, authorization: request.headers.authorization });
+    await reply.code(status).headers(headers).send(body);
+  };
   const readForm = async (request: FastifyRequest) => {
     const given = new URLSearchParams((await strangers.read(request)).toString());
     const parameters = canonicalParameters(given, mcpUrl);
@@ -66,11 +77,12 @@ export function addOauth(app: FastifyInstance, backend: OauthNeeds, callers: Acc
     pass: async (exchange, url, body = null) => {
       const form = new URLSearchParams(String(body));
       if (form.get('grant_type') !== keyExchange) return await pass(exchange, url, body);
-      exchanging.use(strangers.networkOf(exchange.request));
-      const { authorization } = exchange.request.headers;
-      const { status, headers, body: answer } = await exchangeKey(backend, { form, authorization });
-      await exchange.reply.code(status).headers(headers).send(answer);
+      await answerProgram(exchange, form, exchangeKey);
     },
+  });
+  app.post(`${connectPath}/introspect`, async (request, reply) => {
+    const form = new URLSearchParams((await strangers.read(request)).toString());
+    await answerProgram({ request, reply }, form, introspectToken);
   });
   addPost(app, 'revoke', { read: readForm, pass });
   addPost(app, 'register', {

@@ -9,7 +9,7 @@ import {
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Browser } from '../../backend/test/browser.ts';
-import { newId } from '../../contracts/ids.ts';
+import { newId, parseId } from '../../contracts/ids.ts';
 import { OauthClient, redirectUri, register, rememberingProvider, signIn, startPublicPlatform } from './oauth.ts';
 import { type Platform, until } from './platform.ts';
 import { result, tool } from './runtime.ts';
@@ -215,7 +215,8 @@ describe('discovery', () => {
     const metadata = await (await fetch(`${platform.backendUrl}/.well-known/oauth-authorization-server`)).json();
     const named = Object.entries<string>(metadata).filter(([name]) => /_(endpoint|uri)$/.test(name));
     expect(named.map(([name]) => name).sort()).toEqual([
-      ...['authorization_endpoint', 'jwks_uri', 'registration_endpoint', 'revocation_endpoint', 'token_endpoint'],
+      ...['authorization_endpoint', 'introspection_endpoint', 'jwks_uri', 'registration_endpoint'],
+      ...['revocation_endpoint', 'token_endpoint'],
     ]);
     for (const [name, url] of named) {
       const method = name.startsWith('authorization') || name === 'jwks_uri' ? 'GET' : 'POST';
@@ -576,6 +577,12 @@ describe('a program with a key', () => {
       headers,
       body: new URLSearchParams({ grant_type: 'client_credentials', ...parameters }),
     });
+  const introspect = (parameters: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(`${platform.backendUrl}/connect/introspect`, {
+      method: 'POST',
+      headers,
+      body: new URLSearchParams(parameters),
+    });
   const basic = (id: string, secret: string) => ({
     authorization: `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`,
   });
@@ -646,6 +653,63 @@ describe('a program with a key', () => {
       expect(text).not.toContain(key.text);
     }
     expect(platform.logged.join('')).not.toContain(key.text);
+  });
+
+  test('asks whether tokens of its workspace are good, until they are not', async () => {
+    const key = await newKey();
+    const own = { client_id: key.id, client_secret: key.text };
+    const { access_token: exchanged } = await (await exchange({ ...own, scope: 'tools:read' })).json();
+    const { access_token: agent } = await client.connect(person, workspace.id);
+    const told = async (token: string) => await (await introspect({ ...own, token })).json();
+    expect(await told(exchanged)).toEqual({
+      active: true,
+      token_type: 'Bearer',
+      ...decodeJwt(exchanged),
+      key: undefined,
+    });
+    expect(await told(agent)).toMatchObject({
+      ...{ active: true, scope: 'tools', client_id: client.id, sub: decodeJwt(agent).sub, aud: platform.mcpUrl },
+    });
+    expect((await introspect({ token: agent }, basic(key.id, key.text))).headers.get('cache-control')).toBe('no-store');
+    await workspace.revoke(parseId('key', String(decodeJwt(agent).key)));
+    expect(await told(agent)).toEqual({ active: false });
+  });
+
+  test('learns nothing of tokens of another workspace, of keys, and of what is no token', async () => {
+    const key = await newKey();
+    const other = await TestWorkspace.create(platform, 'beta');
+    const foreign = await other.key('foreign');
+    const { access_token: theirs } = await (
+      await exchange({ client_id: foreign.id, client_secret: foreign.text })
+    ).json();
+    const { access_token: good } = await client.connect(person, workspace.id);
+    const session = person.cookies.get(person.nameOf('access'))?.value ?? '';
+    const claims = decodeJwt(good);
+    const expired = await platform.sign({ ...claims, exp: 1 }, 'at+jwt');
+    const elsewhere = await platform.sign({ ...claims, aud: 'https://other.example/mcp' }, 'at+jwt');
+    for (const token of [theirs, foreign.text, key.text, session, expired, elsewhere, `${good}x`, 'x', '']) {
+      const answer = await introspect({ client_id: key.id, client_secret: key.text, token });
+      expect([token, answer.status, await answer.json()]).toEqual([token, 200, { active: false }]);
+    }
+  });
+
+  test('is refused an answer without a good key', async () => {
+    const [key, other] = [await newKey(), await newKey()];
+    const { access_token: token } = await client.connect(person, workspace.id);
+    const own = { client_id: key.id, client_secret: key.text };
+    for (const [status, error, parameters, headers] of [
+      [401, 'invalid_client', { token }],
+      [401, 'invalid_client', { token, client_id: client.id }],
+      [401, 'invalid_client', { ...own, token, client_id: other.id }],
+      [401, 'invalid_client', { token }, { authorization: `Bearer ${token}` }],
+      [400, 'invalid_request', own],
+      [400, 'invalid_request', { ...own, token }, basic(key.id, key.text)],
+    ] as const) {
+      const answer = await introspect(parameters, headers);
+      expect([answer.status, (await answer.json()).error]).toEqual([status, error]);
+    }
+    await workspace.revoke(key.id);
+    expect((await introspect({ ...own, token })).status).toBe(401);
   });
 
   test('no registration gives a client a secret or this grant', async () => {
