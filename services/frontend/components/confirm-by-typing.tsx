@@ -23,15 +23,18 @@ export function ConfirmByTyping({
   readonly onClose: () => void;
 }) {
   const [typed, setTyped] = useState('');
+  const rule = (text: string) => {
+    if (text !== name) throw new Error(`This is not "${name}".`);
+  };
   const confirm = useAction(async () => {
     await onConfirm();
     onClose();
   });
   return (
-    <FormDialog {...{ title, verb, onClose }} action={confirm} isReady={typed === name} look="danger">
+    <FormDialog {...{ title, verb, onClose }} action={confirm} look="danger">
       <p>{consequence}</p>
       {children}
-      <Field label={`Type ${name} to confirm`} value={typed} onText={setTyped} isCode />
+      <Field label={`Type ${name} to confirm`} value={typed} onText={setTyped} rule={rule} isCode />
     </FormDialog>
   );
 }

@@ -7,19 +7,24 @@ import {
   useState,
 } from 'react';
 import { classNames } from './class-names.ts';
+import { useIsRefused } from './form.tsx';
+
+type Rule = (text: string) => unknown;
 
 interface Described {
   readonly label: string;
   readonly hint?: string | undefined;
-  /** The backend's own rule: it throws with the message to show. Checked when the person leaves the field. */
-  readonly rule?: ((text: string) => unknown) | undefined;
+  /** The backend's own rule: it throws with the message to show. Checked when the person leaves the field or sends its form. */
+  readonly rule?: Rule | undefined;
+  /** Refuses an empty text, where the rule would not. */
+  readonly required?: boolean | undefined;
   /** A refusal of the backend. */
   readonly problem?: string | null | undefined;
   readonly value: string;
   readonly onText: (text: string) => void;
 }
 
-export interface FieldProps extends Described, Omit<InputHTMLAttributes<HTMLInputElement>, 'value'> {
+export interface FieldProps extends Described, Omit<InputHTMLAttributes<HTMLInputElement>, 'value' | 'required'> {
   readonly ref?: Ref<HTMLInputElement>;
   readonly isCode?: boolean;
 }
@@ -44,7 +49,9 @@ export function Field({ isCode = false, ...props }: FieldProps) {
   );
 }
 
-export interface TextFieldProps extends Described, Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'value'> {}
+export interface TextFieldProps
+  extends Described,
+    Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'value' | 'required'> {}
 
 /** Several lines of code or text. */
 export function TextField(props: TextFieldProps) {
@@ -67,18 +74,23 @@ export function TextField(props: TextFieldProps) {
 
 /** Divides the properties of a field: those of its label, those that join the control to it, and the others. */
 function useDescription<Rest extends object>(props: Described & Rest) {
-  const { label, hint, rule, problem = null, value, onText, ...rest } = props;
+  const { label, hint, rule, required = false, problem = null, value, onText, ...rest } = props;
   const id = useId();
   const [left, setLeft] = useState<string | null>(null);
-  // A problem disappears while it is being corrected.
-  const own = left !== null && left === value && value !== '' ? problemOf(rule, value) : null;
+  const isRefused = useIsRefused();
+  // Before the form is sent, a problem disappears while it is being corrected, and an empty field is only unfinished.
+  const isChecked = isRefused || (left === value && value !== '');
+  const own = isChecked ? problemOfField(value, rule, required) : null;
   const shown = own ?? problem;
   return {
     labelled: { id, label, hint, problem: shown },
     control: {
-      ...{ id, value, 'aria-invalid': shown !== null, 'aria-describedby': describedBy(id, hint, shown) },
+      ...{ id, value, required, 'aria-invalid': shown !== null, 'aria-describedby': describedBy(id, hint, shown) },
       onChange: ({ target }: { readonly target: { readonly value: string } }) => onText(target.value),
-      onBlur: () => setLeft(value),
+      onBlur: ({ relatedTarget }: { readonly relatedTarget: EventTarget | null }) => {
+        // A problem that appeared now would move the button away from below the pointer.
+        if (!(relatedTarget instanceof HTMLButtonElement)) setLeft(value);
+      },
     },
     rest,
   };
@@ -89,8 +101,13 @@ export function describedBy(id: string, hint: string | undefined, problem: strin
   return [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ') || undefined;
 }
 
+function problemOfField(text: string, rule: Rule | undefined, required: boolean): string | null {
+  const broken = problemOf(rule, text);
+  return text.trim() === '' && (required || broken !== null) ? 'This field must not be empty.' : broken;
+}
+
 /** The message of the rule that a text breaks, or null. */
-export function problemOf(rule: ((text: string) => unknown) | undefined, text: string): string | null {
+export function problemOf(rule: Rule | undefined, text: string): string | null {
   try {
     rule?.(text);
     return null;

@@ -1,7 +1,8 @@
-import type { FormEvent, ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { ErrorLine } from './error-state.tsx';
+import { Form } from './form.tsx';
 import type { Action } from './use-action.ts';
 
 interface FormDialogProps {
@@ -11,7 +12,6 @@ interface FormDialogProps {
   /** What the button of the form does. */
   readonly verb: string;
   readonly action: Action;
-  readonly isReady?: boolean;
   readonly look?: 'primary' | 'danger';
   readonly cancel?: string;
   readonly onClose: () => void;
@@ -19,23 +19,19 @@ interface FormDialogProps {
 
 /** Asks for something in a dialog, does it, and says why it was refused. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, children, verb, action, isReady = true, look = 'primary', cancel = 'Cancel', onClose } = props;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) action.run();
-  };
+  const { title, children, verb, action, look = 'primary', cancel = 'Cancel', onClose } = props;
   return (
     <Dialog title={title} onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-4">
+      <Form onSubmit={action.run} className="grid gap-4">
         {children}
         <ErrorLine error={action.error} />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{cancel}</Button>
-          <Button look={look} type="submit" disabled={!isReady} isBusy={action.isBusy}>
+          <Button look={look} type="submit" isBusy={action.isBusy}>
             {verb}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -11,6 +11,7 @@ import { ErrorLine, ErrorState } from '../components/error-state.tsx';
 import { Fact, Facts } from '../components/facts.tsx';
 import { Field, TextField } from '../components/field.tsx';
 import { FilterField } from '../components/filter-field.tsx';
+import { Form, Requirement } from '../components/form.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { KeyShownOnce } from '../components/key-shown-once.tsx';
@@ -175,6 +176,13 @@ function Fields() {
         <Select label="Status" value="all" options={[{ value: 'all', title: 'All' }]} onValue={nothing} />
       </Line>
       <FilterField label="As wide as its surroundings" isWide {...shared} />
+      <Form onSubmit={nothing} className="grid gap-4">
+        <Field label="Asked for by its form" required {...shared} />
+        <Requirement isMet={false}>Choose at least one role.</Requirement>
+        <div>
+          <Button type="submit">Refuse</Button>
+        </div>
+      </Form>
     </Part>
   );
 }

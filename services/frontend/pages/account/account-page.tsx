@@ -1,8 +1,9 @@
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { checkPassword } from '../../../contracts/password-rule.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
-import { Field, problemOf } from '../../components/field.tsx';
+import { Field } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { showToast } from '../../components/toast.tsx';
@@ -59,13 +60,9 @@ function Password({ viewer }: { readonly viewer: Viewer }) {
     setPassword('');
     showToast('The password is set. Your other browsers are signed out.');
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (problemOf(rule, password) === null) save.run();
-  };
   return (
     <Part title="Password">
-      <form onSubmit={submit} className="grid max-w-question gap-4">
+      <Form onSubmit={save.run} className="grid max-w-question gap-4">
         <input type="hidden" name="username" autoComplete="username" value={viewer.email ?? ''} />
         {viewer.hasPassword && (
           <Field
@@ -88,11 +85,11 @@ function Password({ viewer }: { readonly viewer: Viewer }) {
         />
         <ErrorLine error={save.error} />
         <div>
-          <Button type="submit" disabled={password === ''} isBusy={save.isBusy}>
+          <Button type="submit" isBusy={save.isBusy}>
             {viewer.hasPassword ? 'Change password' : 'Set password'}
           </Button>
         </div>
-      </form>
+      </Form>
     </Part>
   );
 }

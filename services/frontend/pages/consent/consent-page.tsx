@@ -4,6 +4,7 @@ import type { AgentRequest, OfferedRole } from '../../../contracts/browser-answe
 import { type AgentScope, readScope, toolsScope } from '../../../contracts/token.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
+import { Requirement } from '../../components/form.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
 import { SelectField } from '../../components/select-field.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
@@ -150,6 +151,7 @@ function RoleChoice({ offered, roles, onChoose }: RoleChoiceProps) {
               </span>
             </label>
           ))}
+          <Requirement isMet={roles.size > 0}>Choose at least one role.</Requirement>
         </div>
       )}
     </RadioGroup>

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { parseName } from '../../../contracts/names.ts';
 import { usePlace } from '../../app/workspace.ts';
-import { Field, problemOf } from '../../components/field.tsx';
+import { Field } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
@@ -20,8 +20,6 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const [roles, setRoles] = useState<readonly ChosenRole[] | null>(null);
   const [expiry, setExpiry] = useState(noExpiry);
   const [secret, setSecret] = useState<string | null>(null);
-  const isReady =
-    problemOf(keyNameRule, name) === null && roles?.length !== 0 && momentOf(expiry, Date.now()) !== undefined;
   const create = useAction(async () => {
     const { createKey } = await send(createKeyMutation, {
       workspace: workspace.id,
@@ -35,7 +33,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   });
   if (secret !== null) return <NewKey name={name.trim()} secret={secret} onClose={onClose} />;
   return (
-    <FormDialog title="Create API key" verb="Create key" action={create} isReady={isReady} onClose={onClose}>
+    <FormDialog title="Create API key" verb="Create key" action={create} onClose={onClose}>
       <p className="text-13 text-quiet">{`For the workspace ${workspace.name}.`}</p>
       <Field label="Name" hint="Such as the name of the agent." value={name} onText={setName} rule={keyNameRule} />
       <RoleChoice roles={roles} onRoles={setRoles} />

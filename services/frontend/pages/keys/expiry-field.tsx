@@ -34,6 +34,7 @@ export function ExpiryField({ expiry, present, onExpiry }: ExpiryFieldProps) {
         <Field
           label="Last day"
           type="date"
+          required
           value={expiry.day}
           onText={(day) => onExpiry({ kind: 'day', day })}
           problem={isMissing ? 'The last day has passed.' : null}

@@ -1,9 +1,10 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { KeyDisclosure } from '../../../contracts/key-disclosure.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine } from '../../components/error-state.tsx';
-import { Field, problemOf } from '../../components/field.tsx';
+import { Field } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
 import { updateKeyMutation } from '../../graphql/generated/operations.ts';
@@ -38,10 +39,6 @@ export function KeySettings({ row: asked }: { readonly row: OwnKey }) {
   const roles = draft?.roles === undefined ? (row.roles ?? null) : draft.roles;
   const expiresAt = draft?.expiry ? momentOf(draft.expiry, Date.now()) : row.expiresAt;
   const isAgent = row.client !== null && row.client !== undefined;
-  const isReady =
-    (draft?.name === undefined || problemOf(keyNameRule, name) === null) &&
-    (draft?.roles === undefined || roles?.length !== 0) &&
-    expiresAt !== undefined;
   const save = useAction(async () => {
     if (draft === null) return;
     const { updateKey } = await send(updateKeyMutation, {
@@ -59,12 +56,8 @@ export function KeySettings({ row: asked }: { readonly row: OwnKey }) {
     setAnswered(updateKey);
     setDraft(null);
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) save.run();
-  };
   return (
-    <form onSubmit={submit} className="grid gap-4">
+    <Form onSubmit={save.run} className="grid gap-4">
       {!isAgent && <Field label="Name" value={name} onText={(text) => edit({ name: text })} rule={keyNameRule} />}
       <RoleChoice roles={roles} onRoles={(chosen) => edit({ roles: chosen })} />
       <DisclosureChoice
@@ -85,12 +78,12 @@ export function KeySettings({ row: asked }: { readonly row: OwnKey }) {
       <ErrorLine error={onPage(save.error)} />
       {draft !== null && (
         <div className="flex gap-2">
-          <Button look="primary" type="submit" disabled={!isReady} isBusy={save.isBusy}>
+          <Button look="primary" type="submit" isBusy={save.isBusy}>
             Save changes
           </Button>
           <Button onClick={() => setDraft(null)}>Discard</Button>
         </div>
       )}
-    </form>
+    </Form>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { FilterField } from '../../components/filter-field.tsx';
+import { Requirement } from '../../components/form.tsx';
 import { PickList } from '../../components/pick-list.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
 import { useRoleNames } from '../use-role-names.ts';
@@ -68,9 +69,10 @@ function RoleList({
           onToggle={toggle}
         />
       )}
-      <p role="status" className="text-12 text-quiet">
-        {chosen.length === 0 ? 'Choose at least one role.' : chosen.map(({ name }) => name).join(', ')}
+      <p role="status" className="text-12 text-quiet empty:hidden">
+        {chosen.map(({ name }) => name).join(', ')}
       </p>
+      <Requirement isMet={chosen.length > 0}>Choose at least one role.</Requirement>
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { type FormEvent, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { CatalogueEntry } from '../../../contracts/mcp-server-catalogue.ts';
 import { parseName } from '../../../contracts/names.ts';
 import { looksSecret } from '../../../contracts/secret-words.ts';
@@ -7,6 +7,7 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ErrorLine } from '../../components/error-state.tsx';
 import { Field, problemOf, TextField } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
@@ -69,16 +70,13 @@ function TypedForm({ onClose, onAdded, onChoose }: AddProps & { readonly onChoos
     if (inputs.length === 1 && first !== undefined) onAdded(first);
     else onClose();
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (inputs.length > 0) add.run();
-  };
   return (
-    <form onSubmit={submit} className="grid gap-4">
+    <Form onSubmit={add.run} className="grid gap-4">
       <TextField
         label="Command, address or JSON"
         hint="Such as npx -y @modelcontextprotocol/server-memory, https://mcp.example.com/mcp, or the block for an agent."
         rows={4}
+        required
         value={text}
         onText={setText}
         problem={typed.kind === 'wrong' ? typed.problem : null}
@@ -105,11 +103,11 @@ function TypedForm({ onClose, onAdded, onChoose }: AddProps & { readonly onChoos
       <ErrorLine error={add.error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" type="submit" disabled={inputs.length === 0} isBusy={add.isBusy}>
+        <Button look="primary" type="submit" isBusy={add.isBusy}>
           {rest.length > 1 ? `Add ${rest.length} MCP servers` : 'Add MCP server'}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

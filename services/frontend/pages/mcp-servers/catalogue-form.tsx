@@ -1,15 +1,11 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react';
-import {
-  type CatalogueEntry,
-  emptyBlanks,
-  launchOfEntry,
-  mcpServerCatalogue,
-} from '../../../contracts/mcp-server-catalogue.ts';
+import { useEffect, useRef, useState } from 'react';
+import { type CatalogueEntry, launchOfEntry, mcpServerCatalogue } from '../../../contracts/mcp-server-catalogue.ts';
 import { parseName } from '../../../contracts/names.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine } from '../../components/error-state.tsx';
-import { Field, problemOf } from '../../components/field.tsx';
+import { Field } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
@@ -58,7 +54,6 @@ export function CatalogueForm({
   const form = useRef<HTMLFormElement>(null);
   // The button that was pressed is gone.
   useEffect(() => form.current?.querySelector('input')?.focus(), []);
-  const isReady = problemOf(nameRule, name) === null && emptyBlanks(entry, filled).length === 0;
   const fill = (field: string, text: string) => setFilled(new Map(filled).set(field, text));
   const add = useAction(async () => {
     const input = { name: name.trim(), launch: launchOfEntry(entry, filled) };
@@ -66,13 +61,9 @@ export function CatalogueForm({
     showToast(`${input.name} was added.`);
     onAdded(createMcpServer.id);
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) add.run();
-  };
   const { launch } = entry;
   return (
-    <form ref={form} onSubmit={submit} className="grid gap-4">
+    <Form ref={form} onSubmit={add.run} className="grid gap-4">
       <div className="grid gap-1 text-13 text-quiet">
         <p>
           {entry.about}{' '}
@@ -113,11 +104,11 @@ export function CatalogueForm({
       <ErrorLine error={add.error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onBack}>Back</Button>
-        <Button look="primary" type="submit" disabled={!isReady} isBusy={add.isBusy}>
+        <Button look="primary" type="submit" isBusy={add.isBusy}>
           Add MCP server
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

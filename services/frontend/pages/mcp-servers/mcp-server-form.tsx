@@ -1,10 +1,11 @@
-import { type FormEvent, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { type DeadlineName, deadlineRanges, deadlineRule } from '../../../contracts/mcp-server-deadlines.ts';
 import { parseName } from '../../../contracts/names.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
-import { Field, problemOf, TextField } from '../../components/field.tsx';
+import { Field, TextField } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { SelectField } from '../../components/select-field.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
@@ -32,11 +33,6 @@ export function McpServerForm({ server, launch }: { readonly server: ShownServer
   const shown = { ...start, ...draft };
   const read = readEdited(launch, shown.launch);
   const problem = 'problem' in read ? read.problem : null;
-  const isWrong =
-    problem !== null ||
-    problemOf(nameRule, shown.name) !== null ||
-    !isDeadline('startTimeout', shown.startTimeout) ||
-    !isDeadline('callTimeout', shown.callTimeout);
   const isChanged = Object.keys(draft).length > 0;
   const set = (changed: Partial<typeof start>) => {
     if (!isChanged) setVersion(server.version);
@@ -59,12 +55,8 @@ export function McpServerForm({ server, launch }: { readonly server: ShownServer
     setDraft({});
     showToast(`${shown.name.trim()} was changed.`);
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isChanged && !isWrong) save.run();
-  };
   return (
-    <form onSubmit={submit} className="grid gap-4">
+    <Form onSubmit={() => isChanged && save.run()} className="grid gap-4">
       <Field label="Name" value={shown.name} onText={(name) => set({ name })} rule={nameRule} isCode />
       <TextField
         label="Command or address"
@@ -113,12 +105,12 @@ export function McpServerForm({ server, launch }: { readonly server: ShownServer
       )}
       <ErrorLine error={save.error} />
       <div className="flex flex-wrap items-center gap-2">
-        <Button look="primary" type="submit" disabled={!isChanged || isWrong} isBusy={save.isBusy}>
+        <Button look="primary" type="submit" disabled={!isChanged} isBusy={save.isBusy}>
           Save changes
         </Button>
         {isChanged && !save.isBusy && <Button onClick={() => setDraft({})}>Discard</Button>}
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -1,8 +1,10 @@
 import { type FormEvent, useMemo, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorState } from '../../components/error-state.tsx';
 import { TextField } from '../../components/field.tsx';
+import { focusFirstProblem } from '../../components/form.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { useNow } from '../../components/use-now.ts';
 import { toolDefinitionQuery } from '../../graphql/generated/operations.ts';
@@ -49,11 +51,12 @@ function TryForm({
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map());
   const { state, run, cancel } = useToolCall(tool.name, token);
   const read = () => (isJson || fields === null ? readJsonInput(schema, text) : readForm(schema, fields, typed));
-  const submit = (event: FormEvent) => {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const given = read();
-    setProblems(given.ok ? new Map() : given.problems);
+    flushSync(() => setProblems(given.ok ? new Map() : given.problems));
     if (given.ok) run(given.input);
+    else focusFirstProblem(event.currentTarget);
   };
   const toJson = () => {
     const given = read();

@@ -17,6 +17,10 @@ interface Refusal {
   readonly error: ShownError;
 }
 
+function addressesRule(text: string): void {
+  if (typedAddresses(text).length === 0) throw new Error('Type at least one e-mail address.');
+}
+
 /** Invites people by their addresses. What was refused stays in the field, each with its reason. */
 export function InvitePeople({ onClose }: { readonly onClose: () => void }) {
   const { workspace, role: own } = usePlace();
@@ -25,7 +29,6 @@ export function InvitePeople({ onClose }: { readonly onClose: () => void }) {
   const [refused, setRefused] = useState<readonly Refusal[]>([]);
   const addresses = typedAddresses(text);
   const isTooMany = addresses.length > addressesMax;
-  const isReady = addresses.length > 0 && !isTooMany;
   const invite = useAction(async () => {
     const refusals: Refusal[] = [];
     // One after the other: a hundred at once would take the places of other requests.
@@ -48,7 +51,6 @@ export function InvitePeople({ onClose }: { readonly onClose: () => void }) {
       title="Invite people"
       verb={addresses.length > 1 ? `Send ${addresses.length} invitations` : 'Send invitation'}
       action={invite}
-      isReady={isReady}
       onClose={onClose}
     >
       <TextField
@@ -59,6 +61,7 @@ export function InvitePeople({ onClose }: { readonly onClose: () => void }) {
         inputMode="email"
         value={text}
         onText={setText}
+        rule={addressesRule}
       />
       <SelectField label="Role" hint={roleWords[role]} value={role} options={roleOptions(own)} onValue={setRole} />
       {refused.length > 0 && (

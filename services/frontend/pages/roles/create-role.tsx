@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { parseDescription, parseName } from '../../../contracts/names.ts';
 import { usePlace } from '../../app/workspace.ts';
-import { Field, problemOf } from '../../components/field.tsx';
+import { Field } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
@@ -19,13 +19,12 @@ export function CreateRole({
   const { workspace } = usePlace();
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
-  const isValid = problemOf(roleNameRule, name) === null && problemOf(parseDescription, description) === null;
   const create = useAction(async () => {
     const { createRole } = await send(createRoleMutation, { workspace: workspace.id, input: { name, description } });
     onCreated(createRole.id);
   });
   return (
-    <FormDialog title="Create role" verb="Create role" action={create} isReady={isValid} onClose={onClose}>
+    <FormDialog title="Create role" verb="Create role" action={create} onClose={onClose}>
       <Field label="Name" value={name} onText={setName} rule={roleNameRule} />
       <Field
         label="Description"

@@ -1,10 +1,11 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { parseDescription } from '../../../contracts/names.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmByTyping } from '../../components/confirm-by-typing.tsx';
 import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
-import { Field, problemOf } from '../../components/field.tsx';
+import { Field } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { SidePanel } from '../../components/side-panel.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { showToast } from '../../components/toast.tsx';
@@ -111,7 +112,6 @@ interface Draft {
 function NameForm({ role, change }: { readonly role: RoleRowFragment; readonly change: Change }) {
   const [draft, setDraft] = useState<Draft | null>(null);
   const { name, description } = draft ?? role;
-  const isValid = problemOf(roleNameRule, name) === null && problemOf(parseDescription, description) === null;
   const edit = (fields: Partial<Draft>) =>
     setDraft({ name, description, version: draft?.version ?? role.version, ...fields });
   const save = useAction(async () => {
@@ -119,12 +119,8 @@ function NameForm({ role, change }: { readonly role: RoleRowFragment; readonly c
     await change({ name, description, ifVersion: draft.version });
     setDraft(null);
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isValid) save.run();
-  };
   return (
-    <form onSubmit={submit} className="grid gap-3">
+    <Form onSubmit={save.run} className="grid gap-3">
       <Field label="Name" value={name} onText={(text) => edit({ name: text })} rule={roleNameRule} />
       <Field
         label="Description"
@@ -135,13 +131,13 @@ function NameForm({ role, change }: { readonly role: RoleRowFragment; readonly c
       <ErrorLine error={onPage(save.error)} />
       {draft !== null && (
         <div className="flex gap-2">
-          <Button look="primary" type="submit" disabled={!isValid} isBusy={save.isBusy}>
+          <Button look="primary" type="submit" isBusy={save.isBusy}>
             Save changes
           </Button>
           <Button onClick={() => setDraft(null)}>Discard</Button>
         </div>
       )}
-    </form>
+    </Form>
   );
 }
 

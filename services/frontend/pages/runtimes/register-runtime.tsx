@@ -4,7 +4,7 @@ import { handOver, pastedBlock, startAgain, warningAbout } from '../../../contra
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, problemOf } from '../../components/field.tsx';
+import { Field } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { KeyShownOnce } from '../../components/key-shown-once.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
@@ -33,7 +33,6 @@ export function RegisterRuntime({ known, name: given, onClose }: RegisterRuntime
   const [registered, setRegistered] = useState<Registered | null>(null);
   const name = given ?? typed.trim();
   const isKnown = known.some((runtime) => runtime.name === name);
-  const isReady = problemOf(nameRule, name) === null;
   const register = useAction(async () => {
     const { registerRuntime } = await send(registerRuntimeMutation, { workspace: workspace.id, name });
     setRegistered(registerRuntime);
@@ -55,7 +54,6 @@ export function RegisterRuntime({ known, name: given, onClose }: RegisterRuntime
       title={given === undefined ? 'Register runtime' : `New key for ${given}`}
       verb={isKnown ? 'Create new key' : 'Register runtime'}
       action={register}
-      isReady={isReady}
       onClose={onClose}
     >
       {given === undefined && (

@@ -1,10 +1,11 @@
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { ShownInvitation } from '../../../contracts/browser-answers.ts';
 import { parsePersonName } from '../../../contracts/names.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
-import { Field, problemOf } from '../../components/field.tsx';
+import { Field } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { postAccount } from '../../graphql/account.ts';
@@ -41,21 +42,16 @@ function Invited({ token }: { readonly token: string }) {
 function Join({ token, invitation }: { readonly token: string; readonly invitation: ShownInvitation }) {
   const { workspace, email, role, hasAccount } = invitation;
   const [name, setName] = useState('');
-  const isReady = hasAccount || problemOf(parsePersonName, name) === null;
   const join = useAction(async () => {
     await postAccount('invitation/accept', { token, ...(hasAccount ? {} : { name }) });
     enter('/');
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) join.run();
-  };
   return (
     <Question title={`Join ${workspace}`}>
       <p>
         <strong className="break-all font-medium">{email}</strong> becomes a member with the role {role}.
       </p>
-      <form onSubmit={submit} className="grid gap-4">
+      <Form onSubmit={join.run} className="grid gap-4">
         {!hasAccount && (
           <Field
             label="Your name"
@@ -68,10 +64,10 @@ function Join({ token, invitation }: { readonly token: string; readonly invitati
           />
         )}
         <ErrorLine error={join.error} />
-        <Button look="primary" type="submit" disabled={!isReady} isBusy={join.isBusy}>
+        <Button look="primary" type="submit" isBusy={join.isBusy}>
           Join the workspace
         </Button>
-      </form>
+      </Form>
       {hasAccount && (
         <p className="text-13 text-quiet">
           This address has an account.{' '}

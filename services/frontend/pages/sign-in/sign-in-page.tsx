@@ -1,8 +1,9 @@
 import { Link, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
 import { Field } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { Snippet } from '../../components/snippet.tsx';
 import { useAction } from '../../components/use-action.ts';
@@ -117,6 +118,11 @@ function WaysToSignIn({ back }: { readonly back: string | undefined }) {
   );
 }
 
+/** The backend checks the rest. */
+function emailRule(text: string): void {
+  if (!/^\S+@\S+$/.test(text.trim())) throw new Error(`"${text}" is not an e-mail address.`);
+}
+
 function PasswordForm({ back }: { readonly back: string | undefined }) {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -124,12 +130,8 @@ function PasswordForm({ back }: { readonly back: string | undefined }) {
     await postAccount('password', { email, password });
     enter(back);
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    signIn.run();
-  };
   return (
-    <form onSubmit={submit} className="grid gap-4">
+    <Form onSubmit={signIn.run} className="grid gap-4">
       <Field
         label="E-mail"
         type="email"
@@ -138,6 +140,7 @@ function PasswordForm({ back }: { readonly back: string | undefined }) {
         required
         value={email}
         onText={setEmail}
+        rule={emailRule}
       />
       <Field
         label="Password"
@@ -152,7 +155,7 @@ function PasswordForm({ back }: { readonly back: string | undefined }) {
       <Button look="primary" type="submit" isBusy={signIn.isBusy}>
         Sign in
       </Button>
-    </form>
+    </Form>
   );
 }
 
@@ -164,12 +167,8 @@ function LinkForm() {
     await postAccount('reset', { email });
     setSentTo(email);
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    send.run();
-  };
   return (
-    <form onSubmit={submit} className="grid gap-4 border-border border-t pt-6">
+    <Form onSubmit={send.run} className="grid gap-4 border-border border-t pt-6">
       <Field
         label="E-mail for a sign-in link"
         type="email"
@@ -178,6 +177,7 @@ function LinkForm() {
         required
         value={email}
         onText={setEmail}
+        rule={emailRule}
       />
       <ErrorLine error={send.error} />
       <Button type="submit" isBusy={send.isBusy}>
@@ -188,6 +188,6 @@ function LinkForm() {
           {`If ${sentTo} has an account, a link is on its way. It works once, within an hour.`}
         </p>
       )}
-    </form>
+    </Form>
   );
 }

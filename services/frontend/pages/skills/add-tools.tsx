@@ -3,6 +3,7 @@ import { isToolPattern, parseToolPattern, toolMatcher } from '../../../contracts
 import { usePlace } from '../../app/workspace.ts';
 import { problemOf } from '../../components/field.tsx';
 import { FilterField } from '../../components/filter-field.tsx';
+import { Requirement } from '../../components/form.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { PickList, type PickOption } from '../../components/pick-list.tsx';
 import { useAction } from '../../components/use-action.ts';
@@ -34,13 +35,7 @@ export function AddTools({ skill, onClose }: { readonly skill: Skill; readonly o
   };
   const chosen = [...picked].filter(([id]) => !options.some((option) => option.id === id));
   return (
-    <FormDialog
-      title="Add tools"
-      verb={picked.size > 1 ? `Add ${picked.size}` : 'Add'}
-      action={add}
-      isReady={picked.size > 0}
-      onClose={onClose}
-    >
+    <FormDialog title="Add tools" verb={picked.size > 1 ? `Add ${picked.size}` : 'Add'} action={add} onClose={onClose}>
       <FilterField label="Name of a tool, or a pattern" value={text} onText={setText} isWide />
       <p className="text-12 text-quiet">
         files/ shows the tools of the MCP server files. files/read_* follows all that match, now and later.
@@ -56,6 +51,7 @@ export function AddTools({ skill, onClose }: { readonly skill: Skill; readonly o
       <p role="status" className="text-13 text-quiet empty:hidden">
         {note}
       </p>
+      <Requirement isMet={picked.size > 0}>Choose at least one tool.</Requirement>
     </FormDialog>
   );
 }

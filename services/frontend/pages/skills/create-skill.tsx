@@ -5,14 +5,13 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
 import { createSkillMutation } from '../../graphql/generated/operations.ts';
-import { isReadySkill, SkillNames } from './skill-names.tsx';
+import { SkillNames } from './skill-names.tsx';
 
 /** Makes a skill, and opens its page. */
 export function CreateSkill({ onClose }: { readonly onClose: () => void }) {
   const { workspace } = usePlace();
   const navigate = useNavigate();
   const [names, setNames] = useState({ name: '', description: '' });
-  const isReady = isReadySkill(names);
   const create = useAction(async () => {
     const { createSkill } = await send(createSkillMutation, { workspace: workspace.id, input: names });
     await navigate({
@@ -24,7 +23,7 @@ export function CreateSkill({ onClose }: { readonly onClose: () => void }) {
     });
   });
   return (
-    <FormDialog title="Create skill" verb="Create skill" action={create} isReady={isReady} onClose={onClose}>
+    <FormDialog title="Create skill" verb="Create skill" action={create} onClose={onClose}>
       <SkillNames {...names} onNames={setNames} />
     </FormDialog>
   );

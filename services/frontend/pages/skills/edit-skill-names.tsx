@@ -4,7 +4,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { type SkillTexts, saveTexts } from './change-skill.ts';
 import type { Skill } from './shown-skill.ts';
-import { isReadySkill, SkillNames } from './skill-names.tsx';
+import { SkillNames } from './skill-names.tsx';
 
 /** Changes the name and the description. */
 export function EditSkillNames({ skill, onClose }: { readonly skill: Skill; readonly onClose: () => void }) {
@@ -12,7 +12,6 @@ export function EditSkillNames({ skill, onClose }: { readonly skill: Skill; read
   const [base, setBase] = useState<Pick<SkillTexts, 'name' | 'description' | 'version'>>(skill);
   const [names, setNames] = useState({ name: skill.name, description: skill.description });
   const [theirs, setTheirs] = useState<SkillTexts | null>(null);
-  const isReady = isReadySkill(names);
   const save = useAction(async () => {
     const { name, description } = base;
     const at = { workspace: workspace.id, id: skill.id };
@@ -27,7 +26,6 @@ export function EditSkillNames({ skill, onClose }: { readonly skill: Skill; read
       title={`Edit ${skill.name}`}
       verb={theirs === null ? 'Save' : 'Save mine'}
       action={save}
-      isReady={isReady}
       cancel={theirs === null ? 'Cancel' : 'Keep theirs'}
       onClose={onClose}
     >

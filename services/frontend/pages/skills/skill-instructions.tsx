@@ -6,6 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ErrorLine } from '../../components/error-state.tsx';
 import { TextField } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { saveTexts } from './change-skill.ts';
@@ -88,8 +89,12 @@ function Editor({ skill, draft, onDraft, onClose }: InstructionsProps) {
     // The next attempt is made in the knowledge of theirs.
     onDraft({ text, base: changed });
   });
-  const isReady = isDirty && problem === null;
-  useShortcuts({ 'mod+s': () => isReady && save.run() });
+  const submit = () => {
+    // The preview has no field to say it at.
+    if (problem !== null) setPreview(false);
+    else if (isDirty) save.run();
+  };
+  useShortcuts({ 'mod+s': () => form.current?.requestSubmit() });
   const cancel = () => (isDirty ? setDiscarding(true) : end());
   return (
     <SkillSection
@@ -101,14 +106,7 @@ function Editor({ skill, draft, onDraft, onClose }: InstructionsProps) {
         </div>
       }
     >
-      <form
-        ref={form}
-        className="grid gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady) save.run();
-        }}
-      >
+      <Form ref={form} className="grid gap-3" onSubmit={submit}>
         <div className={theirs === null ? 'grid gap-3' : 'grid gap-3 desktop:grid-cols-2'}>
           {theirs !== null && (
             <div className="grid content-start gap-2">
@@ -143,11 +141,11 @@ function Editor({ skill, draft, onDraft, onClose }: InstructionsProps) {
         <ErrorLine error={save.error} />
         <div className="flex flex-wrap justify-end gap-2">
           {theirs === null ? <Button onClick={cancel}>Cancel</Button> : <Button onClick={end}>Take theirs</Button>}
-          <Button look="primary" type="submit" disabled={!isReady} isBusy={save.isBusy}>
+          <Button look="primary" type="submit" disabled={!isDirty} isBusy={save.isBusy}>
             {theirs === null ? 'Save' : 'Save mine'}
           </Button>
         </div>
-      </form>
+      </Form>
       {isDiscarding && (
         <Dialog title="Discard the changes?" onClose={() => setDiscarding(false)}>
           <div className="grid gap-4">

@@ -1,5 +1,5 @@
 import { parseDescription, parseName } from '../../../contracts/names.ts';
-import { Field, problemOf, TextField } from '../../components/field.tsx';
+import { Field, TextField } from '../../components/field.tsx';
 
 export interface Names {
   readonly name: string;
@@ -31,8 +31,4 @@ export function SkillNames({ name, description, onNames }: Names & { readonly on
       />
     </>
   );
-}
-
-export function isReadySkill({ name, description }: Names): boolean {
-  return problemOf(nameRule, name) === null && problemOf(parseDescription, description) === null;
 }

@@ -3,6 +3,7 @@ import { usePlace } from '../../app/workspace.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { ErrorLine } from '../../components/error-state.tsx';
 import { FilterField } from '../../components/filter-field.tsx';
+import { Requirement } from '../../components/form.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { PickList } from '../../components/pick-list.tsx';
 import { showToast } from '../../components/toast.tsx';
@@ -83,7 +84,6 @@ export function AddToRoles({ skill, onClose }: { readonly skill: Skill; readonly
       title={`Add ${skill.name} to roles`}
       verb={picked.size > 1 ? `Add to ${picked.size} roles` : 'Add'}
       action={add}
-      isReady={picked.size > 0}
       onClose={onClose}
     >
       <FilterField label="Name of a role" value={text} onText={setText} isWide />
@@ -99,6 +99,7 @@ export function AddToRoles({ skill, onClose }: { readonly skill: Skill; readonly
           {text.trim() === '' ? 'Every role of the workspace has the skill.' : 'No other role has this in its name.'}
         </p>
       )}
+      <Requirement isMet={picked.size > 0}>Choose at least one role.</Requirement>
     </FormDialog>
   );
 }

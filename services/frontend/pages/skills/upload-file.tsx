@@ -2,8 +2,10 @@ import { useId, useState } from 'react';
 import { parseFilePath } from '../../../contracts/file-path.ts';
 import { filesOfSkillMaxBytes } from '../../../contracts/workspace-limits.ts';
 import { usePlace } from '../../app/workspace.ts';
+import { classNames } from '../../components/class-names.ts';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, problemOf } from '../../components/field.tsx';
+import { describedBy, Field, Labelled } from '../../components/field.tsx';
+import { useIsRefused } from '../../components/form.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
@@ -17,10 +19,7 @@ export function UploadFile({ skill, onClose }: { readonly skill: Skill; readonly
   const { workspace } = usePlace();
   const [file, setFile] = useState<File | null>(null);
   const [path, setPath] = useState('');
-  const id = useId();
   const replaced = skill.files.find((one) => one.path === path.normalize('NFC')) ?? null;
-  const isTooLarge = file !== null && file.size > filesOfSkillMaxBytes;
-  const isReady = file !== null && !isTooLarge && problemOf(parseFilePath, path) === null;
   const upload = useAction(async () => {
     if (file === null) return;
     const what = { workspace: workspace.id, skill: skill.id, path, file, replaced: replaced?.digest ?? null };
@@ -43,33 +42,8 @@ export function UploadFile({ skill, onClose }: { readonly skill: Skill; readonly
     );
   }
   return (
-    <FormDialog
-      title="Upload file"
-      verb={replaced === null ? 'Upload' : 'Replace'}
-      action={upload}
-      isReady={isReady}
-      onClose={onClose}
-    >
-      <div className="grid gap-1">
-        <label htmlFor={id} className="font-medium text-13">
-          File
-        </label>
-        <input
-          id={id}
-          type="file"
-          aria-describedby={`${id}-hint`}
-          onChange={({ target }) => choose(target.files?.[0] ?? null)}
-          className="h-11 w-full rounded-control border border-border-strong bg-surface text-13 file:mr-3 file:h-full file:border-0 file:bg-hover file:px-3 file:font-medium tablet:h-9"
-        />
-        <p id={`${id}-hint`} className="text-12 text-quiet">
-          {`At most 10 MB, unless the operator set another limit. All files of a skill have at most ${allMb} MB together.`}
-        </p>
-        {isTooLarge && (
-          <p role="alert" className="text-12 text-bad">
-            {`The file has ${Math.ceil(file.size / 1024 / 1024)} MB: all files of a skill may have ${allMb} MB together.`}
-          </p>
-        )}
-      </div>
+    <FormDialog title="Upload file" verb={replaced === null ? 'Upload' : 'Replace'} action={upload} onClose={onClose}>
+      <FileField file={file} onFile={choose} />
       <Field
         label="Path in the skill"
         hint="Such as references/forms.md. The instructions name it for the agent."
@@ -81,4 +55,33 @@ export function UploadFile({ skill, onClose }: { readonly skill: Skill; readonly
       {replaced !== null && <p className="text-13">It replaces the file that has this path now.</p>}
     </FormDialog>
   );
+}
+
+const hint = `At most 10 MB, unless the operator set another limit. All files of a skill have at most ${allMb} MB together.`;
+
+function FileField({ file, onFile }: { readonly file: File | null; readonly onFile: (file: File | null) => void }) {
+  const id = useId();
+  const isRefused = useIsRefused();
+  const problem = file === null ? (isRefused ? 'Choose a file.' : null) : problemOfSize(file);
+  return (
+    <Labelled id={id} label="File" hint={hint} problem={problem}>
+      <input
+        id={id}
+        type="file"
+        required
+        aria-invalid={problem !== null}
+        aria-describedby={describedBy(id, hint, problem)}
+        onChange={({ target }) => onFile(target.files?.[0] ?? null)}
+        className={classNames(
+          'h-11 w-full rounded-control border bg-surface text-13 file:mr-3 file:h-full file:border-0 file:bg-hover file:px-3 file:font-medium tablet:h-9',
+          problem === null ? 'border-border-strong' : 'border-bad',
+        )}
+      />
+    </Labelled>
+  );
+}
+
+function problemOfSize({ size }: File): string | null {
+  if (size <= filesOfSkillMaxBytes) return null;
+  return `The file has ${Math.ceil(size / 1024 / 1024)} MB: all files of a skill may have ${allMb} MB together.`;
 }

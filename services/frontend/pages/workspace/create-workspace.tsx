@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { parseName } from '../../../contracts/names.ts';
-import { Field, problemOf } from '../../components/field.tsx';
+import { Field } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { ask, send } from '../../graphql/client.ts';
@@ -13,7 +13,6 @@ const nameRule = (text: string) => parseName('workspace', text);
 export function CreateWorkspace({ onClose }: { readonly onClose: () => void }) {
   const [name, setName] = useState('');
   const navigate = useNavigate();
-  const isReady = problemOf(nameRule, name) === null;
   const create = useAction(async () => {
     const { createWorkspace } = await send(createWorkspaceMutation, { input: { name: name.trim() } });
     // The frame opens a workspace that is in this answer.
@@ -22,7 +21,7 @@ export function CreateWorkspace({ onClose }: { readonly onClose: () => void }) {
     await navigate({ to: '/w/$workspace', params: { workspace: createWorkspace.id } });
   });
   return (
-    <FormDialog title="Create workspace" verb="Create workspace" action={create} isReady={isReady} onClose={onClose}>
+    <FormDialog title="Create workspace" verb="Create workspace" action={create} onClose={onClose}>
       <p className="text-quiet">
         A workspace has its own MCP servers, skills, roles, members and API keys. You become its owner.
       </p>

@@ -1,12 +1,13 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { parseName } from '../../../contracts/names.ts';
 import { keysUrl, mcpUrl } from '../../app/environment.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
-import { Field, problemOf } from '../../components/field.tsx';
+import { Field } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { Snippet } from '../../components/snippet.tsx';
@@ -96,21 +97,17 @@ function Rename() {
     await send(renameWorkspaceMutation, { id: workspace.id, name: name.trim(), ifName: workspace.name });
     showToast(`The workspace is called ${name.trim()}.`);
   });
-  const isReady = name.trim() !== workspace.name && problemOf(nameRule, name) === null;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) rename.run();
-  };
+  const isChanged = name.trim() !== workspace.name;
   return (
-    <form onSubmit={submit} className="grid max-w-question gap-3">
+    <Form onSubmit={() => isChanged && rename.run()} className="grid max-w-question gap-3">
       <Field label="Name" value={name} onText={setName} rule={nameRule} />
       <ErrorLine error={rename.error} />
       <div>
-        <Button type="submit" disabled={!isReady} isBusy={rename.isBusy}>
+        <Button type="submit" disabled={!isChanged} isBusy={rename.isBusy}>
           Rename
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
