@@ -1,6 +1,8 @@
 import { subjects } from '../../contracts/bus/subjects.ts';
-import type { UserId } from '../../contracts/ids.ts';
+import { parseId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
 import type { WithBus } from '../bus/with-bus.ts';
+import { everyPage } from '../graph/every-page.ts';
+import { pageMax, type WithGraph } from '../graph/graph.ts';
 
 const nothing = new Uint8Array();
 
@@ -10,4 +12,12 @@ const nothing = new Uint8Array();
  */
 export function announceAccount({ bus }: WithBus, user: UserId): void {
   bus.publish(subjects.account(user), nothing);
+}
+
+/** Pages of other workspaces show its name, and nobody follows a workspace that is closed. */
+export async function announceToMembers(backend: WithGraph & WithBus, workspace: WorkspaceId): Promise<void> {
+  const query = { type: 'member', anchor: workspace, limit: pageMax } as const;
+  for await (const members of everyPage(backend.graph, query)) {
+    for (const { user } of members) announceAccount(backend, parseId('user', user));
+  }
 }

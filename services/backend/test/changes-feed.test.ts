@@ -153,6 +153,21 @@ describe('an open page', () => {
     }
   });
 
+  test('of a member learns, also in another workspace, that a workspace is removed', async () => {
+    const [other, gone] = [
+      await addWorkspace('Stays', 'ann@example.com'),
+      await addWorkspace('Goes', 'ann@example.com'),
+    ];
+    const [page, open] = [
+      openPage(await signIn(), { workspace: other[0] }),
+      openPage(await signIn(), { workspace: gone[0] }),
+    ];
+    await expect.poll(() => [page.seen.length, open.seen.length]).toEqual([1, 1]);
+    await backend.must('mutation ($w: ID!) { removeWorkspace(id: $w) }', { w: gone[0] });
+    await expect.poll(() => page.seen.slice(1), { timeout: 1000 }).toEqual([{ kind: 'account', revision: null }]);
+    await expect.poll(() => open.errors, { timeout: 1000 }).toEqual(['not_found']);
+  });
+
   test('closes at once when its session ends, with a code of its own', async () => {
     const browser = await signIn();
     const page = openPage(browser);

@@ -4,6 +4,8 @@ import { schema, type TypeName } from '../graph/schema.ts';
 import { checkKey } from '../keys/check-key.ts';
 import { createKey } from '../keys/create-key.ts';
 import { getAccess } from '../members/access.ts';
+import { connectAgent } from '../oauth/connected-agents.ts';
+import { Records } from '../oauth/records.ts';
 import { createRole } from '../roles/change-roles.ts';
 import { registerRuntime } from '../runtimes/register-runtime.ts';
 import { createMcpServer } from '../servers/change-servers.ts';
@@ -11,6 +13,7 @@ import { createSkill } from '../skills/change-skills.ts';
 import { addWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
 import { createWorkspace } from './create-workspace.ts';
 import { selectWorkspaces } from './find-workspaces.ts';
+import { invite } from './invitations.ts';
 import { continueRemovals, removeWorkspace } from './remove-workspace.ts';
 
 let backend: TestBackend;
@@ -108,6 +111,32 @@ describe('a removed workspace', () => {
     expect(await checkKey(backend, other.secret, Date.now())).toMatchObject({ ok: true });
     expect(backend.logged.some((line) => line.includes('removes a workspace') && line.includes(gone.name))).toBe(true);
     await expect(removeWorkspace(backend, operator, gone.id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('leaves no grant of its connected agents, and no mail that waits', async () => {
+    const [gone, other] = [await fullWorkspace(), await fullWorkspace()];
+    const records = new Records(backend);
+    const expiresAt = Date.now() + 60_000;
+    for (const { id: workspace, owner } of [gone, other]) {
+      await records.keep({ kind: 'Grant', id: workspace, grant: undefined, expiresAt, payload: {} });
+      await records.keep({ kind: 'RefreshToken', id: workspace, grant: workspace, expiresAt, payload: {} });
+      const agent = { roles: null, scope: 'tools', client: { id: 'c', name: 'Agent' }, grant: workspace } as const;
+      const principal = { kind: 'user', user: owner.user, session: newId('browserSession') } as const;
+      await connectAgent(backend, { principal, workspace, ...agent });
+      await invite(backend, { principal: owner, workspace }, { email: `${workspace}@x.example`, role: 'viewer' });
+    }
+    await removeWorkspace(backend, operator, gone.id);
+    const left = ({ id }: { readonly id: WorkspaceId }) =>
+      Promise.all([
+        ...(['Grant', 'RefreshToken'] as const).map(async (kind) => (await records.find({ kind, id })) !== null),
+        backend.graph
+          .count({ type: 'mail', anchor: null, where: [{ field: 'source', equals: id }], limit: 1 })
+          .then((number) => number > 0),
+      ]);
+    expect([await left(gone), await left(other)]).toEqual([
+      [false, false, false],
+      [true, true, true],
+    ]);
   });
 
   test('is removed by operators only', async () => {

@@ -1,5 +1,7 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId, type RuntimeId, type WorkspaceId } from '../../contracts/ids.ts';
+import { announceToMembers } from '../accounts/announce-account.ts';
+import { removeGrantOfKey } from '../accounts/remove-grant.ts';
 import { type ChangeNeeds, publishEvent } from '../activity/change.ts';
 import { repeat, wordsOf } from '../activity/changed-meanwhile.ts';
 import type { WithLog } from '../bus/with-bus.ts';
@@ -7,6 +9,7 @@ import { everyPage } from '../graph/every-page.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import { platformHome } from '../graph/platform-home.ts';
 import type { schema, TypeName } from '../graph/schema.ts';
+import type { MailState } from '../mail/mail-state.ts';
 import { isBeingRemoved, noSuchWorkspace, requireOperator } from '../members/access.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
@@ -75,6 +78,7 @@ async function close(backend: RemovalNeeds, id: WorkspaceId, ifRevision: number 
   publishEvent(backend.bus, after, 'catalogue');
   // Services forget the principals of all keys of the workspace.
   publishEvent(backend.bus, after, 'key');
+  await announceToMembers(backend, id);
   return before.name;
 }
 
@@ -105,6 +109,7 @@ const pastTense: Readonly<Record<string, string>> = {
 /** False when the signal was aborted before the end. */
 async function removeContent(backend: RemovalNeeds, id: WorkspaceId, signal: AbortSignal): Promise<boolean> {
   await removeRuntimes(backend, id);
+  await forgetWaitingMail(backend.graph, id);
   for (const type of order) {
     while (await removeSlice(backend, type, id)) if (signal.aborted) return false;
     if (type === 'mcpServer') await stopMcpServers(backend);
@@ -117,10 +122,32 @@ async function removeContent(backend: RemovalNeeds, id: WorkspaceId, signal: Abo
 async function removeSlice(backend: RemovalNeeds, type: OwnedType, anchor: WorkspaceId): Promise<boolean> {
   const limit = longTypes.has(type) ? longSliceMax : sliceMax;
   return await backend.graph.write(async (transaction) => {
+    if (type === 'key') await removeGrants(transaction, anchor);
     const { nodes } = await transaction.select({ type, anchor, limit });
     for (const node of nodes) await transaction.remove(type, node.id, anchor);
     return nodes.length === limit;
   });
+}
+
+/** The records of the connected agents among the keys that are next. */
+async function removeGrants(transaction: Transaction, anchor: WorkspaceId): Promise<void> {
+  const { nodes } = await transaction.select({ type: 'key', anchor, limit: sliceMax });
+  for (const key of nodes) await removeGrantOfKey(transaction, key);
+}
+
+/** Its invitations lead nowhere. Mail that is being sent ends by itself. */
+async function forgetWaitingMail(graph: RemovalNeeds['graph'], workspace: WorkspaceId): Promise<void> {
+  const where = [
+    { field: 'source', equals: workspace },
+    { field: 'state', equals: 'waiting' satisfies MailState },
+  ] as const;
+  for (let isMore = true; isMore; ) {
+    isMore = await graph.write(async (transaction) => {
+      const { nodes } = await transaction.select({ type: 'mail', anchor: null, where, limit: sliceMax });
+      for (const { id } of nodes) await transaction.remove('mail', id, null);
+      return nodes.length === sliceMax;
+    });
+  }
 }
 
 /** The platform's own runtimes fetch their assignments, which lack the removed MCP servers. */

@@ -1,14 +1,13 @@
 import { describeChanges } from '../../contracts/activity-changes.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import { parseId, type WorkspaceId } from '../../contracts/ids.ts';
+import type { WorkspaceId } from '../../contracts/ids.ts';
 import { parseName } from '../../contracts/names.ts';
-import { announceAccount } from '../accounts/announce-account.ts';
+import { announceToMembers } from '../accounts/announce-account.ts';
 import { type ChangeNeeds, change } from '../activity/change.ts';
 import { repeat } from '../activity/changed-meanwhile.ts';
 import { differences } from '../activity/record-activity.ts';
-import { everyPage } from '../graph/every-page.ts';
 import { nameTaken } from '../graph/get-node.ts';
-import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
+import type { Node, Transaction } from '../graph/graph.ts';
 import { type AccessRequest, noSuchWorkspace, requireRight } from '../members/access.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import type { WithNameTries } from './name-tries.ts';
@@ -61,14 +60,6 @@ async function storeUpdate(
     change.announce({ kind: 'key' });
     return true;
   });
-}
-
-/** Pages of other workspaces show its name, and nobody follows a workspace that is suspended. */
-async function announceToMembers(backend: ChangeNeeds, workspace: WorkspaceId): Promise<void> {
-  const query = { type: 'member', anchor: workspace, limit: pageMax } as const;
-  for await (const members of everyPage(backend.graph, query)) {
-    for (const { user } of members) announceAccount(backend, parseId('user', user));
-  }
 }
 
 function requireValues(
