@@ -1,15 +1,44 @@
 /** The installation in which a hint is tried. */
-export type Place = 'none' | 'unchanged' | 'changed' | 'own';
+export type Place = 'none' | 'unchanged' | 'changed' | 'in turn' | 'own';
 
 /**
  * Starting a platform takes most of the time, so hints share one unless they would disturb each other: those that leave
- * it unchanged, and those that change or add objects and keep all that the others need.
+ * it unchanged, those that change or add objects and keep all that the others need, and those whose order is known.
  */
 export function placeOf(command: string): Place {
   if (command.startsWith('init')) return 'none';
   if (onlyLooks.test(command) || answers[command] !== undefined) return 'unchanged';
-  return keepsAll.test(filled[command] ?? command) ? 'changed' : 'own';
+  const text = filled[command] ?? command;
+  if (keepsAll.test(text)) return 'changed';
+  return inTurn.includes(text) ? 'in turn' : 'own';
 }
+
+/** Hints that disturb others, in an order in which each finds what it needs. Those that remove it are last. */
+export const inTurn: readonly string[] = [
+  'up',
+  'up --as-copy',
+  'up --start-empty',
+  'move --engine process',
+  'move --graph sqlite',
+  'restart',
+  'apply platform.yaml',
+  'server import .mcp.json --yes',
+  'skill publish x --draft --yes',
+  'skill update x --add-tool x/fail',
+  'skill import skills/echo --replace',
+  'skill update x --remove-tool x/now --add-tool x/fail',
+  'skill import ./skills/echo --replace',
+  'skill update x --remove-tool x/echo',
+  'keys rotate x',
+  'keys rotate x --finish',
+  'keys revoke x',
+  'server remove x --yes',
+  'workspace use x',
+  'down --dir svc',
+  'up --dir svc',
+  'down',
+  'up --as-copy --start-empty',
+];
 
 const onlyLooks =
   /^(?:audit|backup|completion|config|file list|logs|open|server logs|service install|status|tool list|connect --client|apply \S+ --export|(?:integration|keys|runtime|server|skill|role|user|workspace) (?:list|show|explain|test)\b)/;
