@@ -5,6 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { findOldNode } from '../cli/test/old-node.ts';
 import { hasTerminal } from '../cli/test/run-at-terminal.ts';
 import { canIsolateNetwork } from '../services/runtime/test/isolated-network.ts';
+import { hasChromium } from '../stack/test/browser.ts';
 import { canMount } from '../stack/test/small-disk.ts';
 import type { AllowedSkip } from './suites/verdict.ts';
 
@@ -20,8 +21,8 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern: /stack\/test\/servers-of-others\.test\.ts > .*"playwright"/,
-    reason: 'It needs SVC_TEST_MCP_SERVERS as below, and /usr/bin/chromium, a package of the system.',
-    isHere: process.env.SVC_TEST_MCP_SERVERS !== undefined && existsSync('/usr/bin/chromium'),
+    reason: 'It needs SVC_TEST_MCP_SERVERS as below, and Chromium, a package of the system.',
+    isHere: process.env.SVC_TEST_MCP_SERVERS !== undefined && hasChromium,
   },
   {
     pattern: /stack\/test\/servers-of-others\.test\.ts > /,
@@ -45,8 +46,8 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern: /stack\/test\/page\.test\.ts > the page in Chromium/,
-    reason: 'The page is tested in /usr/bin/chromium, a package of the system.',
-    isHere: existsSync('/usr/bin/chromium'),
+    reason: 'The page is tested in Chromium, a package of the system.',
+    isHere: hasChromium,
   },
   ...['zsh', 'fish'].map((shell) => ({
     pattern: new RegExp(`cli/test/completion\\.test\\.ts > ${shell} > `),

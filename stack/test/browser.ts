@@ -6,8 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 
-const chromium = '/usr/bin/chromium';
-export const hasChromium = existsSync(chromium);
+/** The build without a user interface runs the same pages in about 60 % of the CPU time. */
+const builds = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
+const installed = builds.find((path) => existsSync(path));
+export const hasChromium = installed !== undefined;
+/** Where Chromium is, or would be. */
+export const chromiumPath = installed ?? '/usr/bin/chromium';
 
 const targets = z.array(z.object({ type: z.string(), webSocketDebuggerUrl: z.string() }));
 const answer = z.object({
@@ -37,7 +41,7 @@ export class Browser implements AsyncDisposable {
       '--remote-debugging-port=0',
       `--user-data-dir=${profile}`,
     ];
-    const child = spawn(chromium, [...options, url], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(chromiumPath, [...options, url], { stdio: ['ignore', 'ignore', 'pipe'] });
     const lines = createInterface({ input: child.stderr });
     for await (const line of lines) {
       const [, host] = /^DevTools listening on ws:\/\/([^/]+)\//.exec(line) ?? [];

@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { chromiumPath, hasChromium } from './browser.ts';
 import { foreignServers } from './foreign-servers.ts';
 import { freePorts } from './free-ports.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
@@ -17,7 +18,6 @@ vi.setConfig({ testTimeout: testTimeoutMs });
 
 /** A folder that `.ci/mcp-servers` has filled. */
 const installed = process.env.SVC_TEST_MCP_SERVERS ?? '';
-const chromium = '/usr/bin/chromium';
 
 interface Call {
   readonly tool: string;
@@ -81,7 +81,7 @@ describe.skipIf(installed === '')('an MCP server that others wrote', () => {
     const module = (name: string, ...args: readonly string[]) => command(['python3', '-m', name, ...args], python);
     const inNode = (path: string, ...args: readonly string[]) =>
       command([node, join(installed, 'node_modules', path), ...args]);
-    const browser = ['--headless', '--no-sandbox', '--isolated', '--executable-path', chromium];
+    const browser = ['--headless', '--no-sandbox', '--isolated', '--executable-path', chromiumPath];
     const mcpServers = {
       everything: command(everything),
       sse: { url: `http://127.0.0.1:${ssePort}/sse` },
@@ -94,7 +94,7 @@ describe.skipIf(installed === '')('an MCP server that others wrote', () => {
       time: module('mcp_server_time'),
       git: module('mcp_server_git'),
       fetch: module('mcp_server_fetch', '--ignore-robots-txt', '--allow-private-ips'),
-      ...(existsSync(chromium) ? { playwright: inNode('@playwright/mcp/cli.js', ...browser) } : {}),
+      ...(hasChromium ? { playwright: inNode('@playwright/mcp/cli.js', ...browser) } : {}),
     };
     const applied = join(platform.folder, 'servers.yaml');
     // JSON is YAML.
@@ -116,5 +116,5 @@ describe.skipIf(installed === '')('an MCP server that others wrote', () => {
 
   test.each(Object.entries(calls))('%j lists its tools, and one of them is called', callOne);
 
-  test.skipIf(!existsSync(chromium))('"playwright" opens a page in a browser', () => callOne('playwright', browse));
+  test.skipIf(!hasChromium)('"playwright" opens a page in a browser', () => callOne('playwright', browse));
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { startPagesServer } from '../../../.config/bundle/pages-server.ts';
-import { hasChromium } from '../../../stack/test/browser.ts';
+import { chromiumPath, hasChromium } from '../../../stack/test/browser.ts';
 import { repository } from '../../../stack/test/foreign-servers.ts';
 import { readPage } from '../page.ts';
 import { barriersIn, overflowOf } from './signed-in-browser.ts';
@@ -30,7 +30,7 @@ describe.skipIf(!hasChromium)('the page of components in Chromium', () => {
     await using ends = new AsyncDisposableStack();
     const server = await startPagesServer(repository, { port: 0 });
     ends.defer(() => server.close());
-    const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+    const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] });
     ends.defer(() => browser.close());
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
     page.setDefaultTimeout(60_000);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type BrowserContext, type Browser as Chromium, chromium, type Page } from 'playwright-core';
 import { createSignInLinkMutation } from '../../../stack/client/generated/operations.ts';
+import { chromiumPath } from '../../../stack/test/browser.ts';
 import type { Platform } from '../../../stack/test/platform.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -31,7 +32,7 @@ export class SignedInBrowser implements AsyncDisposable {
   /** The browser ends the platform with itself. */
   static async open(platform: Platform): Promise<SignedInBrowser> {
     const browser = await chromium.launch({
-      executablePath: '/usr/bin/chromium',
+      executablePath: chromiumPath,
       args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
     });
     const complaints: string[] = [];
