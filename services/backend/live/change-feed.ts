@@ -12,11 +12,14 @@ import { getAccess } from '../members/access.ts';
 import type { WithProcesses } from '../runtimes/processes.ts';
 import type { UserPrincipal } from '../tokens/verify-token.ts';
 import { Follower } from './follower.ts';
+import { RuntimeHomes } from './runtime-homes.ts';
 
 /** The end of a session or a membership whose message was lost is noticed after this. */
 const checkEveryMs = 15_000;
 /** A burst of news reaches a page as one of each subject in this period; the first one at once. */
 const restMs = 100;
+/** For all pages of a person together: the backend reads and writes each message for its page. */
+const newsPerSecond = 500;
 const eventMaxBytes = 4096;
 
 export interface FeedNeeds extends WithBus, WithGraph, WithProcesses {
@@ -39,10 +42,17 @@ export class ChangeFeed {
   readonly #backend: FeedNeeds;
   readonly #ofWorkspace = new Map<WorkspaceId, Set<Follower<SeenChange>>>();
   readonly #ofUser = new Map<UserId, Set<Follower<SeenChange>>>();
+  readonly #ofRuntimes = new Map<WorkspaceId, Set<Follower<RuntimeId>>>();
+  /** All that a person follows. */
+  readonly #byPerson = new Map<UserId, Set<Follower<unknown>>>();
+  readonly #homes: RuntimeHomes;
   readonly #listening: readonly Subscription[];
+  readonly #stopHearing: () => void;
 
   constructor(backend: FeedNeeds) {
     this.#backend = backend;
+    this.#homes = new RuntimeHomes(backend);
+    this.#stopHearing = backend.processes.onChange((runtime) => void this.#runtimeChanged(runtime));
     this.#listening = [
       backend.bus.subscribe(patterns.events, ({ subject, payload }) => this.#changed(subject, payload)),
       backend.bus.subscribe(patterns.accounts, ({ subject }) => this.#accountChanged(subject)),
@@ -79,46 +89,69 @@ export class ChangeFeed {
     workspace: WorkspaceId,
     signal: AbortSignal,
   ): AsyncGenerator<Node<'runtime'>, void, undefined> {
-    const { graph, processes } = this.#backend;
     const follower = new Follower<RuntimeId>(principal, workspace);
-    // Each is looked up once: a runtime never changes its home.
-    const ofOthers = new Set<RuntimeId>();
-    const stopListening = processes.onChange((runtime) => {
-      if (!ofOthers.has(runtime)) follower.add(runtime, runtime);
-    });
+    addTo(this.#ofRuntimes, workspace, follower);
     try {
       await this.#open(follower);
       for await (const id of this.#newsFor(follower, signal)) {
-        const runtime = await graph.find('runtime', id, null);
-        if (runtime === null || ![workspace, platformHome].includes(runtime.home)) ofOthers.add(id);
-        else if (runtime.revokedAt === null) yield runtime;
+        const runtime = await this.#backend.graph.find('runtime', id, null);
+        if (runtime?.revokedAt === null) yield runtime;
       }
     } finally {
-      stopListening();
+      removeFrom(this.#ofRuntimes, workspace, follower);
     }
   }
 
   /** Throws when the session or the membership ends. */
   async *#newsFor<News>(follower: Follower<News>, signal: AbortSignal): AsyncGenerator<News, void, undefined> {
+    const { user } = follower.principal;
     const checking = setInterval(() => follower.check(), checkEveryMs);
     const wake = () => follower.wake();
     signal.addEventListener('abort', wake);
+    addTo(this.#byPerson, user, follower);
+    let checkedAt = Number.NEGATIVE_INFINITY;
+    const check = async () => {
+      // A page that reads slowly may take its news long after they were looked at.
+      if (performance.now() - checkedAt < restMs) return;
+      await this.#open(follower);
+      checkedAt = performance.now();
+    };
     try {
       while (!signal.aborted) {
         const { mustCheck, news } = await follower.take();
         if (signal.aborted) return;
-        if (mustCheck || news.length > 0) await this.#open(follower);
-        yield* news;
-        await pause(restMs);
+        if (mustCheck) await check();
+        for (const one of news) {
+          await check();
+          yield one;
+          await rest(this.#paceMs(user), signal);
+        }
+        await rest(restMs, signal);
       }
     } finally {
       clearInterval(checking);
       signal.removeEventListener('abort', wake);
+      removeFrom(this.#byPerson, user, follower);
     }
   }
 
+  /** At random, so that the pages of a person are not told all at the same moment. */
+  #paceMs(user: UserId): number {
+    const followed = this.#byPerson.get(user)?.size ?? 0;
+    return (0.5 + Math.random()) * followed * (1000 / newsPerSecond);
+  }
+
   async stop(): Promise<void> {
+    this.#stopHearing();
     for (const subscription of this.#listening) await subscription.stop();
+  }
+
+  async #runtimeChanged(runtime: RuntimeId): Promise<void> {
+    if (this.#ofRuntimes.size === 0) return;
+    const home = await this.#homes.find(runtime);
+    if (home === null) return;
+    const told = home === platformHome ? [...this.#ofRuntimes.values()] : [this.#ofRuntimes.get(home)];
+    for (const followers of told) for (const follower of followers ?? []) follower.add(runtime, runtime);
   }
 
   #changed(subject: string, payload: Uint8Array): void {
@@ -162,16 +195,20 @@ function catalogueAt({ revision, statusRevision }: Node<'workspace'>): SeenChang
   return { kind: 'catalogue', revision, statusRevision };
 }
 
-type Followers<Key> = Map<Key, Set<Follower<SeenChange>>>;
+type Followers<Key, News> = Map<Key, Set<Follower<News>>>;
 
-function addTo<Key>(followers: Followers<Key>, key: Key, follower: Follower<SeenChange>): void {
+function addTo<Key, News>(followers: Followers<Key, News>, key: Key, follower: Follower<News>): void {
   const present = followers.get(key);
   if (present === undefined) followers.set(key, new Set([follower]));
   else present.add(follower);
 }
 
-function removeFrom<Key>(followers: Followers<Key>, key: Key, follower: Follower<SeenChange>): void {
+function removeFrom<Key, News>(followers: Followers<Key, News>, key: Key, follower: Follower<News>): void {
   const present = followers.get(key);
   present?.delete(follower);
   if (present?.size === 0) followers.delete(key);
+}
+
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch(() => undefined);
 }

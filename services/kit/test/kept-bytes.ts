@@ -2,7 +2,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
-const collect: (options: { readonly type: 'minor' }) => void = runInNewContext('gc');
+const collect: (options?: { readonly type: 'minor' }) => void = runInNewContext('gc');
 
 /**
  * The growth of V8's old generation while `work` runs many times. Memory in it is only freed by a full collection. Small
@@ -14,6 +14,13 @@ export function keptBytes(work: () => void, times = 100_000): number {
   const before = oldBytes();
   for (let run = 0; run < times; run++) work();
   return oldBytes() - before;
+}
+
+/** What the process holds after a full collection. */
+export function heldBytes(): number {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }
 
 function oldBytes(): number {
