@@ -16,7 +16,7 @@ import { signedOutCode, tooManyMessagesCode, tryAgainCode } from '../../contract
 import { SvcError } from '../../contracts/errors.ts';
 import { randomText } from '../../contracts/ids.ts';
 import { graphqlPath } from '../../contracts/token.ts';
-import { Budget } from '../../kit/budget.ts';
+import { Budget, type Owner } from '../../kit/budget.ts';
 import type { AdmittedConnections } from '../../kit/http/admitted-connections.ts';
 import { errorToHttp } from '../../kit/http/error-to-http.ts';
 import type { Logger } from '../../kit/log.ts';
@@ -37,6 +37,9 @@ const messageMaxBytes = 16 * 1024;
 /** A person has some dozens of open pages at most. */
 const socketLimits = { total: 2048, shares: { user: 32 } };
 const subscriptionsMax = 8;
+const mebibyte = 1024 * 1024;
+/** Messages that wait for a page to read. A page that reads has some kilobytes of them. */
+const unreadLimits = { total: 64 * mebibyte, shares: { page: mebibyte, user: 8 * mebibyte } };
 /** A page sends a few messages when it opens. */
 const messagesMax = 100;
 const messagesPeriodMs = 10_000;
@@ -64,6 +67,7 @@ export class GraphqlSockets {
     ...{ noServer: true, maxPayload: messageMaxBytes, handleProtocols, perMessageDeflate: false },
   });
   readonly #places: Budget<'user'>;
+  readonly #unread = new Budget({ what: 'bytes of unread messages', hint: 'Read each message.', ...unreadLimits });
   #isStopping = false;
   readonly #schema = createSchema();
   readonly #protocol = makeServer<Record<string, unknown>, Caller>({
@@ -128,10 +132,11 @@ export class GraphqlSockets {
     boundMessages(socket);
     keepAlive(socket);
     void this.#endWithSession(socket, caller.principal);
+    const owner = { ...ownerOf(caller.principal), page: randomText(16) };
     const closed = this.#protocol.opened(
       {
         protocol: socket.protocol,
-        send: (text) => new Promise((resolve) => socket.send(text, () => resolve())),
+        send: (text) => this.#send(socket, owner, text),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (hear) =>
           socket.on(
@@ -142,6 +147,15 @@ export class GraphqlSockets {
       caller,
     );
     socket.once('close', (code, reason) => void closed(code, String(reason)));
+  }
+
+  /** Waits until the message has left. A page that does not read is cut off: the end would wait behind the messages. */
+  async #send(socket: WebSocket, owner: Owner<'page' | 'user'>, text: string): Promise<void> {
+    const bytes = Buffer.byteLength(text);
+    if (!this.#unread.hasRoom(owner, bytes)) return socket.terminate();
+    const held = this.#unread.hold(owner, bytes);
+    await new Promise<void>((resolve) => socket.send(text, () => resolve()));
+    held.release();
   }
 
   #fail(socket: WebSocket, thrown: unknown): void {
