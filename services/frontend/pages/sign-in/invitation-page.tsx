@@ -8,7 +8,7 @@ import { Field } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { useAction } from '../../components/use-action.ts';
-import { postAccount } from '../../graphql/account.ts';
+import { postAccount, refreshSession } from '../../graphql/account.ts';
 import { useRead } from '../../graphql/use-read.ts';
 import { Question } from '../question.tsx';
 import { enter } from './enter.ts';
@@ -43,6 +43,8 @@ function Join({ token, invitation }: { readonly token: string; readonly invitati
   const { workspace, email, role, hasAccount } = invitation;
   const [name, setName] = useState('');
   const join = useAction(async () => {
+    // The session proves the person, and its access token may have expired.
+    if (hasAccount) await refreshSession(performance.now());
     await postAccount('invitation/accept', { token, ...(hasAccount ? {} : { name }) });
     enter('/');
   });
