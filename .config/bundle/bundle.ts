@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { build, formatMessages, type Metafile } from 'esbuild';
 import { findEntries } from './entries.ts';
 import { leftOut } from './left-out.ts';
-import { banner, commonJsNames, ownLocation, withDepth } from './own-location.ts';
+import { commonJsNames, ownLocation, withNames } from './own-location.ts';
 import { plainHttp } from './plain-http.ts';
 
 export interface Bundle {
@@ -37,7 +37,6 @@ export async function bundle(root: string): Promise<Bundle> {
     alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
     chunkNames: 'chunks/[name]-[hash]',
     define: commonJsNames,
-    banner: { js: banner },
     plugins: [location.plugin, plainHttp, leftOut],
     metafile: true,
     logLevel: 'silent',
@@ -46,7 +45,7 @@ export async function bundle(root: string): Promise<Bundle> {
   const modules = new Map<string, string>();
   for (const file of result.outputFiles) {
     const output = relative(outdir, file.path);
-    modules.set(output, asAscii(withDepth(file.text, output)));
+    modules.set(output, asAscii(withNames(file.text, output)));
   }
   return { modules, data: [...location.named].flatMap((path) => filesIn(root, path)), metafile: result.metafile };
 }

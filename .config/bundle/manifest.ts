@@ -21,7 +21,7 @@ export async function commandManifest(root: string): Promise<string | null> {
     respectNoCacheDefault: true,
   });
   await plugin.load();
-  // Ordered by name, because a folder lists its files in any order.
+  // Ordered by name, because a folder lists its files in any order. Not indented, because each command reads it.
   const commands = Object.entries(plugin.manifest.commands).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `${JSON.stringify({ ...plugin.manifest, commands: Object.fromEntries(commands) }, null, 2)}\n`;
+  return `${JSON.stringify({ ...plugin.manifest, commands: Object.fromEntries(commands) })}\n`;
 }

@@ -63,22 +63,21 @@ function inDist(path: string): string {
   return `new URL(${JSON.stringify(path)}, svcDistUrl)`;
 }
 
-const depth = '[[dist]]';
-
-/**
- * The beginning of every file in dist/. Packages written as CommonJS expect `require`, `__filename` and `__dirname`.
- * The latter two have other names here, because a package written as a module may declare them itself.
- */
-export const banner = [
-  `import { createRequire as svcCreateRequire } from 'node:module';`,
-  `import { fileURLToPath as svcFileURLToPath } from 'node:url';`,
-  `var require = svcCreateRequire(import.meta.url), svcFilename = import.meta.filename, svcDirname = import.meta.dirname;`,
-  `var svcDistUrl = new URL(${JSON.stringify(depth)}, import.meta.url);`,
-].join('\n');
-
 export const commonJsNames = { __filename: 'svcFilename', __dirname: 'svcDirname' };
 
-/** Inserts the path from a file of dist/ up to dist/ into its banner. */
-export function withDepth(text: string, output: string): string {
-  return text.replace(JSON.stringify(depth), JSON.stringify('../'.repeat(output.split('/').length - 1) || './'));
+/**
+ * The text of a file in dist/ with the names that it expects. Packages written as CommonJS expect `require`, `__filename`
+ * and `__dirname`. The latter two have other names here, because a package written as a module may declare them itself.
+ */
+export function withNames(text: string, output: string): string {
+  // Most files use none of them, and a command loads a hundred files.
+  if (!/\b(require|svc(Filename|Dirname|DistUrl|FileURLToPath))\b/.test(text)) return text;
+  const dist = '../'.repeat(output.split('/').length - 1) || './';
+  return [
+    `import { createRequire as svcCreateRequire } from 'node:module';`,
+    `import { fileURLToPath as svcFileURLToPath } from 'node:url';`,
+    `var require = svcCreateRequire(import.meta.url), svcFilename = import.meta.filename, svcDirname = import.meta.dirname;`,
+    `var svcDistUrl = new URL(${JSON.stringify(dist)}, import.meta.url);`,
+    text,
+  ].join('\n');
 }
