@@ -1,4 +1,4 @@
-import { hourMs } from '../services/contracts/bus/messages.ts';
+import { hourMs } from '../services/contracts/usage-hour.ts';
 import { type BackendClient, connectToBackend } from '../stack/client/backend-client.ts';
 import { everyPage } from '../stack/client/every-page.ts';
 import { callSumsQuery } from '../stack/client/generated/operations.ts';

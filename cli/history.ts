@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hourMs } from '../services/contracts/bus/messages.ts';
+import { hourMs } from '../services/contracts/usage-hour.ts';
 import { pagesOf } from '../stack/client/every-page.ts';
 import {
   type ActivityQuery,

@@ -1,4 +1,4 @@
-import { startingCode } from '../../services/contracts/bus/messages.ts';
+import { startingCode } from '../../services/contracts/reason-codes.ts';
 
 export interface Reason {
   readonly message: string;

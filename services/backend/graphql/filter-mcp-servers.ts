@@ -1,5 +1,5 @@
-import { startingCode } from '../../contracts/bus/messages.ts';
 import type { RuntimeId, WorkspaceId } from '../../contracts/ids.ts';
+import { startingCode } from '../../contracts/reason-codes.ts';
 import { mcpServersMax } from '../../contracts/workspace-limits.ts';
 import type { Graph, Node, Page } from '../graph/graph.ts';
 import { runtimesPerServerMax, runtimesRunning } from '../servers/bound-runtimes.ts';

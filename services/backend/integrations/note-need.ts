@@ -1,5 +1,6 @@
-import { type Challenge, needsAuthorizationCode, type Reason } from '../../contracts/bus/messages.ts';
+import type { Challenge, Reason } from '../../contracts/bus/messages.ts';
 import { newId } from '../../contracts/ids.ts';
+import { needsAuthorizationCode } from '../../contracts/reason-codes.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 
 /** A refusal so soon after a renewal may be about the token before. */

@@ -5,10 +5,10 @@ import {
   type Reason,
   reason as reasonParser,
   type ServerStatus,
-  startingCode,
 } from '../../contracts/bus/messages.ts';
 import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
 import { findProcessId, parseId } from '../../contracts/ids.ts';
+import { startingCode } from '../../contracts/reason-codes.ts';
 import type { Node } from '../graph/graph.ts';
 
 /** The state of an MCP server, over all runtime processes. */

@@ -1,5 +1,6 @@
-import { hourMs, type UsageRecord } from '../../contracts/bus/messages.ts';
+import type { UsageRecord } from '../../contracts/bus/messages.ts';
 import type { KeyId, McpServerId, SkillId, ToolId, WorkspaceId } from '../../contracts/ids.ts';
+import { hourMs } from '../../contracts/usage-hour.ts';
 import type { KeyUse } from '../keys/last-used.ts';
 
 /** Calls of one hour by key, tool and skill: one row of usage. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hourMs } from '../../contracts/bus/messages.ts';
 import { type KeyId, newId, type SkillId, type ToolId, type WorkspaceId } from '../../contracts/ids.ts';
+import { hourMs } from '../../contracts/usage-hour.ts';
 import { pageMax } from '../graph/graph.ts';
 import { addWorkspace, openTestBackend, type TestBackend } from '../test/open-test-backend.ts';
 import { usageRowsMax } from './read-usage.ts';

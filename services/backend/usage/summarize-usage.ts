@@ -1,6 +1,6 @@
-import { hourMs } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
+import { hourMs } from '../../contracts/usage-hour.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import { noUsage, plus, readUsage, type UsageTotal, usageDaysMax } from './read-usage.ts';
 

@@ -33,9 +33,6 @@ const claim = z
 const challenge = z.object({ resourceMetadata: claim, scope: claim });
 export type Challenge = z.infer<typeof challenge>;
 
-/** Code of the reason of an MCP server that answers 401. */
-export const needsAuthorizationCode = 'needs_authorization';
-
 /** The reason for a failure, and its repair. Never contains a secret. */
 export const reason = z.object({
   code: shownWord,
@@ -194,9 +191,6 @@ export type ServerStatus = z.infer<typeof serverStatus>;
 export const health = z.enum(['green', 'yellow', 'red']);
 export type Health = z.infer<typeof health>;
 
-/** Code of the reason of an MCP server that is starting and has not failed before: callers should wait. */
-export const startingCode = 'starting';
-
 /** Tools of one MCP server in a report. */
 export const reportedToolsMax = 20_000;
 export const definitionLengthMax = 1_048_576;
@@ -286,8 +280,6 @@ export const event = z.object({
 });
 export type PlatformEvent = z.infer<typeof event>;
 
-/** Usage is kept by the hour. */
-export const hourMs = 60 * 60 * 1000;
 /**
  * The largest number of calls in one record: far more than a remote-mcp answers between two messages to the backend.
  */

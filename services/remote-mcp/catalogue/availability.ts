@@ -1,4 +1,4 @@
-import { startingCode } from '../../contracts/bus/messages.ts';
+import { startingCode } from '../../contracts/reason-codes.ts';
 import { toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import type { McpServer, Skill } from './catalogue.ts';
 

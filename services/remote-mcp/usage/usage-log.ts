@@ -1,6 +1,7 @@
-import { hourMs, type Principal, type UsageRecord, usageCallsMax } from '../../contracts/bus/messages.ts';
+import { type Principal, type UsageRecord, usageCallsMax } from '../../contracts/bus/messages.ts';
 import { streams } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
+import { hourMs } from '../../contracts/usage-hour.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 

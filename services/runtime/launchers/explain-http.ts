@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { needsAuthorizationCode, type Reason } from '../../contracts/bus/messages.ts';
+import type { Reason } from '../../contracts/bus/messages.ts';
+import { needsAuthorizationCode } from '../../contracts/reason-codes.ts';
 import { inWords } from '../../contracts/system-words.ts';
 import type { AddressRefused } from '../../kit/addresses/address-refused.ts';
 import { findChallenge } from './challenge.ts';

@@ -1,4 +1,5 @@
-import { type Health, type Reason, type ServerStatus, startingCode } from '../../contracts/bus/messages.ts';
+import type { Health, Reason, ServerStatus } from '../../contracts/bus/messages.ts';
+import { startingCode } from '../../contracts/reason-codes.ts';
 import { type Backoff, backoffMs } from '../time/backoff.ts';
 import type { PingOutcome } from './instance.ts';
 

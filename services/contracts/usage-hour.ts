@@ -1,0 +1,2 @@
+/** Usage is kept by the hour. */
+export const hourMs = 60 * 60 * 1000;
