@@ -3,7 +3,6 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { shellWord } from '../../services/contracts/shell-word.ts';
 import { type BackendClient, connectToBackend, type OperatorClient } from '../../stack/client/backend-client.ts';
 import { workspaceNamesQuery, workspaceQuery } from '../../stack/client/generated/operations.ts';
-import { status } from '../../stack/operations/status.ts';
 import { refuseForeignFolder } from '../../stack/place/refuse-foreign-folder.ts';
 import { getInstallation, type Installation } from '../../stack/state/installation.ts';
 import { firstWorkspace, workspaceInUse } from '../../stack/state/workspace-in-use.ts';
@@ -47,6 +46,8 @@ export async function tenancyOf(flags: SharedFlags & { readonly workspace?: stri
 
 /** The address of the running remote-mcp for agents. */
 export async function remoteMcpOf(flags: SharedFlags): Promise<URL> {
+  // Loaded on use: it needs the engines and svc.yaml, and most commands need only the backend.
+  const { status } = await import('../../stack/operations/status.ts');
   return new URL((await status({ installation: installationOf(flags) })).urls.mcp);
 }
 
