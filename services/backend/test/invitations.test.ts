@@ -45,6 +45,7 @@ async function signIn(email: string): Promise<Browser> {
 }
 
 const newBrowser = () => new Browser(backend.url);
+const repeat = (times: number, text: string): readonly string[] => Array.from({ length: times }, () => text);
 
 describe('an invitation', () => {
   test('comes by mail, shows what it is for, and makes a new person a member, signed in', async () => {
@@ -264,6 +265,68 @@ describe('an invitation', () => {
       (await browser.post('/account/invitation/accept', { token: await invite(w, email, role) })).body;
     expect(await accept('owner')).toMatchObject({ error: { code: 'too_large' } });
     expect((await accept('admin')).user.email).toBe(email);
+  });
+
+  test('that is false or used is refused at once, while another change is being written', async () => {
+    const used = await invite(await addWorkspace(), fresh());
+    expect((await newBrowser().post('/account/invitation/accept', { token: used })).status).toBe(200);
+    const refused = await backend.withGraph((graph) =>
+      graph.write(async (transaction) => {
+        await transaction.findBy('user', { email: 'nobody@example.com' }, null);
+        const began = performance.now();
+        const accept = (token: string) => newBrowser().post('/account/invitation/accept', { token });
+        const answers = await Promise.all(
+          [`${used}x`, newId('invitation'), used].flatMap((token) => repeat(20, token)).map(accept),
+        );
+        return { statuses: new Set(answers.map(({ status }) => status)), tookMs: performance.now() - began };
+      }),
+    );
+    expect(refused.statuses).toEqual(new Set([401]));
+    expect(refused.tookMs).toBeLessThan(2000);
+  });
+
+  test('is refused with any other text around its token, which no answer and no log repeats', async () => {
+    const w = await addWorkspace();
+    const email = fresh();
+    const token = await invite(w, email);
+    const mark = 'mark-of-a-pasted-text';
+    const texts = ['\0', '\n', '\r\n', '\u001b[2J', '\u009b2J', '\u202e', '\u200b', '\ud800', ' ', '%00', '#token='];
+    const tried: [status: number, token: unknown][] = [
+      ...texts.flatMap((text): [number, unknown][] => [
+        [401, text + token],
+        [401, token + text],
+        [401, `${mark}${text}.${token}`],
+      ]),
+      [401, token.toUpperCase()],
+      [401, token.replaceAll('.', '..')],
+      [400, token + mark.repeat(10)],
+      [413, mark.repeat(50_000)],
+      ...[null, 1, [token], { token }].map((text): [number, unknown] => [400, text]),
+    ];
+    for (const [status, text] of tried) {
+      for (const path of ['/account/invitation', '/account/invitation/accept']) {
+        const answer = await newBrowser().post(path, { token: text });
+        expect([text, answer.status]).toEqual([text, status]);
+        expect(answer.text).not.toContain(mark);
+      }
+    }
+    expect(backend.logged.join('')).not.toContain(mark);
+    expect(await membersOf(w)).toEqual([{ email: 'owner@example.com', role: 'owner' }]);
+    expect((await newBrowser().post('/account/invitation/accept', { token })).body.user.email).toBe(email);
+  });
+
+  test('of a removed workspace leads nowhere, also into one of the same name', async () => {
+    const email = fresh();
+    const create = 'mutation ($i: CreateWorkspaceInput!) { createWorkspace(input: $i) { id } }';
+    const i = { name: `Removed ${++count}`, ownerEmail: 'owner@example.com' };
+    const { createWorkspace } = await backend.must(create, { i });
+    const token = await invite(createWorkspace.id, email);
+    await backend.must('mutation ($w: ID!) { removeWorkspace(id: $w) }', { w: createWorkspace.id });
+    const again = (await backend.must(create, { i })).createWorkspace.id;
+    for (const path of ['/account/invitation', '/account/invitation/accept']) {
+      expect((await newBrowser().post(path, { token })).status).toBe(401);
+    }
+    expect(await membersOf(again)).toEqual([{ email: 'owner@example.com', role: 'owner' }]);
   });
 
   test('keeps a name to its rule', async () => {

@@ -30,6 +30,8 @@ export function addInvitationRoutes(account: AccountRoutes, backend: AcceptNeeds
   });
 
   addAccountRoute(account, 'invitation/accept', accepted, async ({ body, ...exchange }) => {
+    // A stranger's false or used token never waits among the writers.
+    await findInvitation(backend, backend.graph, body.token);
     const current = await findSignedIn(backend, exchange.request.headers);
     const name = body.name === undefined ? null : parsePersonName(body.name);
     const joined = await changeAs(
