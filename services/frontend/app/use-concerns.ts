@@ -6,7 +6,7 @@ import type { Place } from './workspace.ts';
 
 /** The concerns of a workspace; null until they are known. The top bar and Home ask the same question. */
 export function useConcerns(place: Place | null) {
-  const variables = useMemo(() => ({ workspace: place?.workspace.id ?? '' }), [place?.workspace.id]);
+  const variables = { workspace: place?.workspace.id ?? '' };
   const isClosed = place === null || place.workspace.suspended;
   const { data, error, retry } = useOperation(attentionQuery, variables, isClosed);
   const mayConfigure = place?.mayConfigure ?? false;

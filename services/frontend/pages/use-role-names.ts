@@ -1,4 +1,3 @@
-import { useMemo } from 'react';
 import { usePlace } from '../app/workspace.ts';
 import { type RoleNamesQuery, roleNamesQuery } from '../graphql/generated/operations.ts';
 import { useEveryRow } from '../graphql/use-every-row.ts';
@@ -8,10 +7,9 @@ export type RoleName = NonNullable<RoleNamesQuery['workspace']>['roles']['nodes'
 /** All roles of the workspace, by name. Its limit is that of ten pages. */
 export function useRoleNames(): readonly RoleName[] {
   const { workspace } = usePlace();
-  const variables = useMemo(() => ({ workspace: workspace.id }), [workspace.id]);
   const { rows } = useEveryRow({
     operation: roleNamesQuery,
-    variables,
+    variables: { workspace: workspace.id },
     pageOf: (answer: RoleNamesQuery) => answer.workspace?.roles ?? null,
   });
   return rows ?? [];

@@ -1,4 +1,3 @@
-import { useMemo } from 'react';
 import { usePlace } from '../../app/workspace.ts';
 import { beginningQuery } from '../../graphql/generated/operations.ts';
 import { useCallsCounted } from '../../graphql/use-calls-counted.ts';
@@ -16,8 +15,7 @@ export interface Beginning {
 
 export function useBeginning() {
   const { workspace } = usePlace();
-  const variables = useMemo(() => ({ workspace: workspace.id }), [workspace.id]);
-  const { data, error, retry } = useOperation(beginningQuery, variables);
+  const { data, error, retry } = useOperation(beginningQuery, { workspace: workspace.id });
   const found = data?.workspace ?? null;
   const state: Beginning | null =
     found === null

@@ -25,7 +25,7 @@ interface Explained {
 /** What an agent with a key can use, and why not the rest, as `svc keys explain` says it. It follows every change. */
 export function useExplanation(key: OwnKey): Explained {
   const { workspace } = usePlace();
-  const variables = useMemo(() => ({ workspace: workspace.id }), [workspace.id]);
+  const variables = { workspace: workspace.id };
   const roles = useEveryRow({
     ...{ operation: rolesQuery, variables },
     pageOf: (answer: RolesQuery) => answer.workspace?.roles ?? null,

@@ -212,9 +212,9 @@ function Line({
 /** The runtimes of the workspace, beside the platform's own. */
 function RuntimeField({ value, onValue }: { readonly value: string; readonly onValue: (value: string) => void }) {
   const { workspace } = usePlace();
-  const variables = useMemo(() => ({ workspace: workspace.id }), [workspace.id]);
   const { rows, error, retry } = usePages({
-    ...{ operation: runtimesQuery, variables },
+    operation: runtimesQuery,
+    variables: { workspace: workspace.id },
     pageOf: (answer: RuntimesQuery) => answer.workspace?.runtimes ?? null,
   });
   if (error !== null) return <ErrorState error={error} onRetry={retry} />;

@@ -17,7 +17,7 @@ export function McpServerTools({ id }: { readonly id: string }) {
   const { workspace } = usePlace();
   const [openId, setOpen] = useState<string | null>(null);
   const token = useMemo(() => toolTokens(workspace.id), [workspace.id]);
-  const variables = useMemo(() => ({ workspace: workspace.id, id }), [workspace.id, id]);
+  const variables = { workspace: workspace.id, id };
   const { rows, error, hasMore, loadMore, retry } = usePages({ operation: toolsOfMcpServerQuery, variables, pageOf });
   if (rows === null) return error === null ? <Skeleton lines={4} /> : <ErrorState error={error} onRetry={retry} />;
   if (rows.length === 0) return <p className="text-13 text-quiet">It has listed no tools yet.</p>;

@@ -1,4 +1,3 @@
-import { useMemo } from 'react';
 import type { UsageRange } from '../../app/usage-range.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { useNow } from '../../components/use-now.ts';
@@ -18,8 +17,7 @@ export function useUsage(range: UsageRange) {
   const { workspace } = usePlace();
   const now = useNow(moveRangeMs);
   const { from, to } = hoursOf(range, now);
-  const variables = useMemo(() => ({ workspace: workspace.id, from, to }), [workspace.id, from, to]);
-  const { data, error, retry } = useOperation(usageQuery, variables);
+  const { data, error, retry } = useOperation(usageQuery, { workspace: workspace.id, from, to });
   useCallsCounted(retry);
   return { usage: data?.workspace?.usageSummary ?? null, now, error, retry };
 }
