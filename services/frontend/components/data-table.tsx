@@ -18,18 +18,17 @@ export interface Column<Row> {
   readonly isLeftOutOnPhone?: boolean;
 }
 
-export interface DataTableProps<Row> {
+export interface DataTableProps<Row extends { readonly id: string }> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  readonly idOf: (row: Row) => string;
   readonly onOpen: (row: Row) => void;
   /** The id of the row whose panel is open. */
-  readonly openId?: string | null;
+  readonly openId?: string | null | undefined;
   /** A second line below a row, such as the reason of a failure. */
   readonly below?: (row: Row) => ReactNode;
   readonly hasMore?: boolean;
-  readonly onNeedMore?: () => void;
+  readonly onNeedMore?: (() => void) | undefined;
   /** Selection by x; absent: rows cannot be selected. */
   readonly selected?: ReadonlySet<string>;
   readonly onSelect?: (row: Row) => void;
@@ -48,21 +47,21 @@ const overscan = 12;
  * Rows in columns. Only rows on the screen exist in the document, so thousands cost no more than dozens. Keyboard: j and k
  * or the arrow keys move, Enter opens, x selects. On a phone each row is two lines.
  */
-export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { columns, idOf, onOpen, below, hasMore = false, onNeedMore, openId = null, selected, onSelect } = props;
+export function DataTable<Row extends { readonly id: string }>(props: DataTableProps<Row>) {
+  const { columns, onOpen, below, hasMore = false, onNeedMore, openId = null, selected, onSelect } = props;
   const [sort, setSort] = useState<Sort | null>(null);
   const [activeId, setActive] = useState<string | null>(openId);
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   const rows = useMemo(() => sorted(props.rows, columns, sort), [props.rows, columns, sort]);
-  const found = rows.findIndex((row) => idOf(row) === activeId);
+  const found = rows.findIndex((row) => row.id === activeId);
   const active = found === -1 ? 0 : found;
 
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => list.current,
     estimateSize: () => rowHeight,
-    getItemKey: (index) => idOf(rows[index] as Row),
+    getItemKey: (index) => rows[index]?.id ?? index,
     overscan,
   });
   const items = virtual.getVirtualItems();
@@ -77,7 +76,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     const next = Math.min(rows.length - 1, Math.max(0, active + step));
     const row = rows[next];
     if (row === undefined) return;
-    setActive(idOf(row));
+    setActive(row.id);
     virtual.scrollToIndex(next);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -111,7 +110,6 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           {items.map(({ index, start, key }) => {
             const row = rows[index];
             if (row === undefined) return null;
-            const rowId = idOf(row);
             return (
               <div
                 key={key}
@@ -126,19 +124,19 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                   id={`${id}-${index}`}
                   role="row"
                   aria-rowindex={index + 2}
-                  aria-selected={selected?.has(rowId) ?? rowId === openId}
+                  aria-selected={selected?.has(row.id) ?? row.id === openId}
                   tabIndex={-1}
                   onClick={() => {
                     // The browser has focused the cell, which takes no keys.
                     list.current?.focus({ preventScroll: true });
-                    setActive(rowId);
+                    setActive(row.id);
                     onOpen(row);
                   }}
                   className={classNames(
                     'cursor-pointer px-4 transition-colors hover:bg-hover',
                     index > 0 && 'border-border border-t',
                     index === active && 'group-focus-visible:bg-hover',
-                    (rowId === openId || selected?.has(rowId)) && 'bg-accent-soft',
+                    (row.id === openId || selected?.has(row.id)) && 'bg-accent-soft',
                   )}
                 >
                   <div

@@ -3,8 +3,13 @@ import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { Icon } from './icon.tsx';
 
+interface ErrorStateProps {
+  readonly error: ShownError;
+  readonly onRetry?: (() => void) | undefined;
+}
+
 /** A failure: what failed, what to do, and the id to give to the operator. */
-export function ErrorState({ error, onRetry }: { readonly error: ShownError; readonly onRetry?: () => void }) {
+export function ErrorState({ error, onRetry }: ErrorStateProps) {
   return (
     <div role="alert" className="flex flex-wrap gap-3 rounded-control border border-border bg-bad-soft px-4 py-3">
       <Icon name="warning" className="mt-1 text-bad" />

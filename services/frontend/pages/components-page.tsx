@@ -4,7 +4,8 @@ import { type Bar, BarChart } from '../components/bar-chart.tsx';
 import { Button, IconButton } from '../components/button.tsx';
 import { ConfirmByTyping } from '../components/confirm-by-typing.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
+import type { Column } from '../components/data-table.tsx';
+import { DetailsPanel } from '../components/details-panel.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorLine, ErrorState } from '../components/error-state.tsx';
@@ -15,7 +16,9 @@ import { Form, Requirement } from '../components/form.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { KeyShownOnce } from '../components/key-shown-once.tsx';
+import { List } from '../components/list.tsx';
 import { LiveBadge } from '../components/live-badge.tsx';
+import { Loaded } from '../components/loaded.tsx';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../components/menu.tsx';
 import { Moment } from '../components/moment.tsx';
 import { PickList } from '../components/pick-list.tsx';
@@ -233,6 +236,9 @@ function States() {
         <LiveBadge connection="stopped" />
       </Line>
       <ErrorState error={refusal} onRetry={nothing} />
+      <Loaded value="What was read before the refusal." error={refusal} onRetry={nothing}>
+        {(text) => <p>{text}</p>}
+      </Loaded>
       <ErrorLine error={refusal} />
       <Skeleton lines={2} />
       <EmptyState title="No MCP servers yet" action={<Button look="primary">Add MCP server</Button>}>
@@ -291,21 +297,27 @@ function Lists() {
   const [open, setOpen] = useState<string | null>('row 2');
   return (
     <Part title="Lists">
-      <DataTable
+      <List
         label="MCP servers"
+        of={{ rows, error: null, retry: nothing }}
         columns={columns}
-        rows={rows}
-        idOf={({ id }) => id}
         onOpen={({ id }) => setOpen(id)}
         openId={open}
         below={({ id }) => id === 'row 3' && <p className="pb-3 text-13 text-quiet">{refusal.message}</p>}
+      />
+      <List
+        label="Refused"
+        of={{ rows: [], error: refusal, retry: nothing }}
+        none={<EmptyState title="No match">No MCP server has a name with "crm".</EmptyState>}
+        columns={columns}
+        onOpen={nothing}
       />
       <BarChart bars={bars} about="Calls by hour" describe={({ value, bad }) => `${value} calls, ${bad} failed`} />
     </Part>
   );
 }
 
-const above = ['Dialog', 'Form', 'Side panel', 'Confirm by typing'] as const;
+const above = ['Dialog', 'Form', 'Side panel', 'Missing row', 'Confirm by typing'] as const;
 
 /** Above the page: opened by a button. */
 function Above() {
@@ -341,6 +353,16 @@ function Above() {
         <SidePanel title={longName} onClose={close}>
           <p>{longText}</p>
         </SidePanel>
+      )}
+      {open === 'Missing row' && (
+        <DetailsPanel
+          title="MCP server"
+          of={undefined}
+          missing={`No MCP server has the id "${longName}". It was removed, or the address is wrong.`}
+          onClose={close}
+        >
+          {() => <p>{longText}</p>}
+        </DetailsPanel>
       )}
       {open === 'Confirm by typing' && (
         <ConfirmByTyping

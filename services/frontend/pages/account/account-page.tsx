@@ -1,11 +1,11 @@
 import { type ReactNode, useState } from 'react';
 import { checkPassword } from '../../../contracts/password-rule.ts';
 import { Button } from '../../components/button.tsx';
-import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
+import { ErrorLine } from '../../components/error-state.tsx';
 import { Field } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
+import { Loaded } from '../../components/loaded.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
@@ -27,25 +27,23 @@ type Viewer = AccountQuery['viewer'];
 /** How the person signs in, and where. */
 export function AccountPage() {
   const { data, error, retry } = useOperation(accountQuery, {});
-  const viewer = data?.viewer ?? null;
   return (
     <>
-      <PageHead title="Account" about={viewer?.email ?? ''} />
-      {error !== null && <ErrorState error={error} onRetry={retry} />}
-      {viewer === null ? (
-        error === null && <Skeleton lines={6} />
-      ) : (
-        <div className="grid max-w-text gap-10">
-          {!viewer.hasWayToSignIn && (
-            <p className="rounded-control border border-border bg-warn-soft px-4 py-3">
-              Only a link signs you in so far. Set a password or add a passkey.
-            </p>
-          )}
-          <Password viewer={viewer} />
-          <Passkeys viewer={viewer} />
-          <Sessions viewer={viewer} />
-        </div>
-      )}
+      <PageHead title="Account" about={data?.viewer.email ?? ''} />
+      <Loaded value={data?.viewer ?? null} error={error} onRetry={retry}>
+        {(viewer) => (
+          <div className="grid max-w-text gap-10">
+            {!viewer.hasWayToSignIn && (
+              <p className="rounded-control border border-border bg-warn-soft px-4 py-3">
+                Only a link signs you in so far. Set a password or add a passkey.
+              </p>
+            )}
+            <Password viewer={viewer} />
+            <Passkeys viewer={viewer} />
+            <Sessions viewer={viewer} />
+          </div>
+        )}
+      </Loaded>
     </>
   );
 }

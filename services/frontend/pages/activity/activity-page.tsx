@@ -1,25 +1,22 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useRef } from 'react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useRef } from 'react';
 import { describeChanges, parseChanges } from '../../../contracts/activity-changes.ts';
 import { actionInWords } from '../../../contracts/activity-words.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
+import { useShown } from '../../app/use-shown.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
-import { type Column, DataTable } from '../../components/data-table.tsx';
+import type { Column } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorState } from '../../components/error-state.tsx';
 import { FilterField } from '../../components/filter-field.tsx';
+import { List } from '../../components/list.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { type ActivityQuery, activityQuery } from '../../graphql/generated/operations.ts';
 import { useLog } from '../../graphql/use-log.ts';
 import { PageHead } from '../page-head.tsx';
 import { placeOfObject } from './place-of-object.ts';
 
 type Row = NonNullable<ActivityQuery['workspace']>['activity']['nodes'][number];
-
-const from = '/w/$workspace/activity';
-const idOf = ({ id }: Row) => id;
 
 function whatOf({ action, subjectKind, subjectName }: Row): string {
   const words = actionInWords({ action, subjectKind, subject: subjectName });
@@ -40,18 +37,14 @@ const columns: readonly Column<Row>[] = [
 /** Who changed what, the latest first. */
 export function ActivityPage() {
   const { workspace, viewer } = usePlace();
-  const { filter = '' } = useSearch({ from });
-  const navigate = useNavigate({ from });
+  const [{ filter = '' }, show] = useShown('/w/$workspace/activity');
+  const navigate = useNavigate();
   const input = useRef<HTMLInputElement>(null);
   useShortcuts({ '/': () => input.current?.focus() });
   const wanted = filter.trim();
-  const variables = useMemo(
-    () => ({ workspace: workspace.id, search: wanted === '' ? null : wanted }),
-    [workspace.id, wanted],
-  );
-  const { rows, error, hasMore, loadMore, retry } = useLog({
+  const changes = useLog({
     operation: activityQuery,
-    variables,
+    variables: { workspace: workspace.id, search: wanted || null },
     pageOf: (answer: ActivityQuery) => answer.workspace?.activity ?? null,
   });
   const open = (row: Row) => {
@@ -81,33 +74,20 @@ export function ActivityPage() {
           ref={input}
           label="Filter by person, action or name"
           value={filter}
-          onText={(text) => void navigate({ search: text === '' ? {} : { filter: text }, replace: true })}
+          onText={(text) => show({ filter: text || undefined }, true)}
         />
       </div>
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={retry} />
-        </div>
-      )}
-      {rows === null ? (
-        error === null && <Skeleton lines={8} />
-      ) : rows.length === 0 ? (
-        <NoChanges filter={wanted} hasMore={hasMore} />
-      ) : (
-        <DataTable
-          label="Activity"
-          columns={columns}
-          rows={rows}
-          idOf={idOf}
-          onOpen={open}
-          below={changesOf}
-          hasMore={hasMore && wanted === ''}
-          onNeedMore={loadMore}
-        />
-      )}
-      {wanted !== '' && hasMore && rows !== null && (
+      <List
+        label="Activity"
+        of={{ ...changes, hasMore: changes.hasMore && wanted === '' }}
+        none={<NoChanges filter={wanted} hasMore={changes.hasMore} />}
+        columns={columns}
+        below={changesOf}
+        onOpen={open}
+      />
+      {wanted !== '' && changes.hasMore && (
         <div className="mt-3 flex justify-center">
-          <Button onClick={loadMore}>Search older changes</Button>
+          <Button onClick={changes.loadMore}>Search older changes</Button>
         </div>
       )}
     </>

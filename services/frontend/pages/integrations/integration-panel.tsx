@@ -3,11 +3,10 @@ import { useState } from 'react';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmByTyping } from '../../components/confirm-by-typing.tsx';
+import { DetailsPanel } from '../../components/details-panel.tsx';
 import { ErrorState } from '../../components/error-state.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { SidePanel } from '../../components/side-panel.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { Snippet } from '../../components/snippet.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
@@ -26,19 +25,19 @@ import { IntegrationStateDot } from './integration-state.tsx';
 export function IntegrationPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { workspace } = usePlace();
   const { data, error, retry } = useOperation(integrationQuery, { workspace: workspace.id, id });
-  const integration = data?.workspace?.integration ?? null;
+  const integration = data?.workspace?.integration;
   return (
-    <SidePanel title={integration?.mcpServer?.name ?? 'Integration'} onClose={onClose}>
-      {integration !== null ? (
-        <Details integration={integration} />
-      ) : error !== null ? (
-        <ErrorState error={error} onRetry={retry} />
-      ) : data === null ? (
-        <Skeleton lines={6} />
-      ) : (
-        <p className="text-quiet">{`No integration has the id "${id}". Its MCP server was removed, or the address is wrong.`}</p>
-      )}
-    </SidePanel>
+    <DetailsPanel
+      title={integration?.mcpServer?.name ?? 'Integration'}
+      of={integration}
+      isAwaited={data === null}
+      error={error}
+      onRetry={retry}
+      missing={`No integration has the id "${id}". Its MCP server was removed, or the address is wrong.`}
+      onClose={onClose}
+    >
+      {(found) => <Details integration={found} />}
+    </DetailsPanel>
   );
 }
 

@@ -1,11 +1,9 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo } from 'react';
+import { useShown } from '../../app/use-shown.ts';
 import { usePlace } from '../../app/workspace.ts';
-import { type Column, DataTable } from '../../components/data-table.tsx';
+import type { Column } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorState } from '../../components/error-state.tsx';
+import { List } from '../../components/list.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { type IntegrationsQuery, integrationsQuery } from '../../graphql/generated/operations.ts';
 import { usePages } from '../../graphql/use-pages.ts';
 import { withoutCommands } from '../../graphql/without-commands.ts';
@@ -16,8 +14,6 @@ import { IntegrationStateDot } from './integration-state.tsx';
 
 type Row = NonNullable<IntegrationsQuery['workspace']>['integrations']['nodes'][number];
 
-const from = '/w/$workspace/settings/integrations';
-const idOf = ({ id }: Row) => id;
 const order: readonly Row['state'][] = ['expired', 'needs_authorization', 'connected'];
 
 /** On a phone, nothing says the same. */
@@ -55,45 +51,30 @@ const columns: readonly Column<Row>[] = [
 /** The services that MCP servers use with the consent of a person. */
 export function IntegrationsPage() {
   const { workspace } = usePlace();
-  const { panel } = useSearch({ from });
-  const navigate = useNavigate({ from });
-  const show = useCallback((id: string | undefined) => void navigate({ search: { panel: id } }), [navigate]);
-  const open = useCallback((row: Row) => show(row.id), [show]);
-  const variables = useMemo(() => ({ workspace: workspace.id }), [workspace.id]);
-  const { rows, error, hasMore, loadMore, retry } = usePages({
+  const [{ panel }, show] = useShown('/w/$workspace/settings/integrations');
+  const integrations = usePages({
     operation: integrationsQuery,
-    variables,
+    variables: { workspace: workspace.id },
     pageOf: (answer: IntegrationsQuery) => answer.workspace?.integrations ?? null,
   });
   return (
     <>
       <PageHead title="Integrations" about="Services that MCP servers use with your consent, by OAuth." />
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={retry} />
-        </div>
-      )}
-      {rows === null ? (
-        error === null && <Skeleton lines={4} />
-      ) : rows.length === 0 ? (
-        <EmptyState title="No integrations yet">
-          An MCP server with an address that asks for authorization appears here by itself. Connect it, and the platform
-          keeps its token and renews it.
-        </EmptyState>
-      ) : (
-        <DataTable
-          label="Integrations"
-          columns={columns}
-          rows={rows}
-          idOf={idOf}
-          onOpen={open}
-          openId={panel ?? null}
-          below={problemOf}
-          hasMore={hasMore}
-          onNeedMore={loadMore}
-        />
-      )}
-      {panel !== undefined && <IntegrationPanel key={panel} id={panel} onClose={() => show(undefined)} />}
+      <List
+        label="Integrations"
+        of={integrations}
+        none={
+          <EmptyState title="No integrations yet">
+            An MCP server with an address that asks for authorization appears here by itself. Connect it, and the
+            platform keeps its token and renews it.
+          </EmptyState>
+        }
+        columns={columns}
+        below={problemOf}
+        openId={panel}
+        onOpen={({ id }) => show({ panel: id })}
+      />
+      {panel !== undefined && <IntegrationPanel key={panel} id={panel} onClose={() => show({ panel: undefined })} />}
     </>
   );
 }

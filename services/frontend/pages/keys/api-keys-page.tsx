@@ -1,26 +1,16 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
 import { useShortcuts } from '../../app/shortcuts.ts';
+import { useShown } from '../../app/use-shown.ts';
 import { Button } from '../../components/button.tsx';
-import { type Column, DataTable } from '../../components/data-table.tsx';
+import type { Column } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorState } from '../../components/error-state.tsx';
+import { List } from '../../components/list.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { PageHead } from '../page-head.tsx';
 import { CreateKey } from './create-key.tsx';
 import { KeyPanel } from './key-panel.tsx';
 import { KeyState } from './key-state.tsx';
 import { type OwnKey as Row, replacedIds, rolesInWords, useOwnKeys } from './own-keys.ts';
 
-const from = '/w/$workspace/profile/api-keys';
-interface KeySearch {
-  readonly panel?: string | undefined;
-  readonly tab?: 'explain' | undefined;
-  readonly add?: boolean | undefined;
-}
-
-const idOf = ({ id }: Row) => id;
 const columns: readonly Column<Row>[] = [
   {
     title: 'Name',
@@ -69,14 +59,11 @@ const columns: readonly Column<Row>[] = [
 
 /** The person's own API keys in this workspace. */
 export function ApiKeysPage() {
-  const { panel, tab, add } = useSearch({ from });
-  const navigate = useNavigate({ from });
-  const show = (search: KeySearch, replace = false) =>
-    void navigate({ search: (before) => ({ ...before, ...search }), replace });
+  const [{ panel, tab, add }, show] = useShown('/w/$workspace/profile/api-keys');
   useShortcuts({ c: () => show({ add: true }) });
   const { keys, error, retry } = useOwnKeys();
-  const rows = useMemo(() => keys?.filter(({ client }) => client == null) ?? null, [keys]);
-  const replaced = useMemo(() => replacedIds(rows ?? []), [rows]);
+  const rows = keys?.filter(({ client }) => client == null) ?? null;
+  const replaced = replacedIds(rows ?? []);
   const createButton = (
     <Button look="primary" icon="plus" onClick={() => show({ add: true })}>
       Create key
@@ -89,30 +76,21 @@ export function ApiKeysPage() {
         about="Yours, in this workspace. An agent shows a key to connect."
         action={createButton}
       />
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={retry} />
-        </div>
-      )}
-      {rows === null ? (
-        error === null && <Skeleton lines={6} />
-      ) : rows.length === 0 ? (
-        <EmptyState title="No API keys yet" action={createButton}>
-          An agent needs an API key to use the tools of this workspace. It is shown once.
-        </EmptyState>
-      ) : (
-        <DataTable
-          label="API keys"
-          columns={columns}
-          rows={rows}
-          idOf={idOf}
-          onOpen={({ id }) => show({ panel: id, tab: undefined })}
-          openId={panel ?? null}
-          below={({ id }) =>
-            replaced.has(id) && <p className="pb-3 text-13 text-quiet">A newer key of this name replaces it.</p>
-          }
-        />
-      )}
+      <List
+        label="API keys"
+        of={{ rows, error, retry }}
+        none={
+          <EmptyState title="No API keys yet" action={createButton}>
+            An agent needs an API key to use the tools of this workspace. It is shown once.
+          </EmptyState>
+        }
+        columns={columns}
+        below={({ id }) =>
+          replaced.has(id) && <p className="pb-3 text-13 text-quiet">A newer key of this name replaces it.</p>
+        }
+        openId={panel}
+        onOpen={({ id }) => show({ panel: id, tab: undefined })}
+      />
       {add === true && <CreateKey onClose={() => show({ add: undefined }, true)} />}
       {panel !== undefined && rows !== null && (
         <KeyPanel

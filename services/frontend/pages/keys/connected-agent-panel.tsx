@@ -2,9 +2,9 @@ import { useState } from 'react';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmByTyping } from '../../components/confirm-by-typing.tsx';
+import { DetailsPanel } from '../../components/details-panel.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { SidePanel } from '../../components/side-panel.tsx';
 import { send } from '../../graphql/client.ts';
 import { revokeKeyMutation } from '../../graphql/generated/operations.ts';
 import { KeySettings } from './key-settings.tsx';
@@ -22,19 +22,28 @@ interface ConnectedAgentPanelProps {
 
 /** Everything about one connected agent, and what can be done with it. */
 export function ConnectedAgentPanel({ row, tab, onTab, onClose }: ConnectedAgentPanelProps) {
+  return (
+    <DetailsPanel
+      title={row?.name ?? 'Connected agent'}
+      of={row}
+      missing="None of your connected agents has this id. The agent was disconnected, or the address is wrong."
+      onClose={onClose}
+    >
+      {(found) => <Details row={found} tab={tab} onTab={onTab} onDisconnected={onClose} />}
+    </DetailsPanel>
+  );
+}
+
+interface DetailsProps extends Pick<ConnectedAgentPanelProps, 'tab' | 'onTab'> {
+  readonly row: OwnKey;
+  readonly onDisconnected: () => void;
+}
+
+function Details({ row, tab, onTab, onDisconnected }: DetailsProps) {
   const { workspace } = usePlace();
   const [isDisconnecting, setDisconnecting] = useState(false);
-  if (row === undefined) {
-    return (
-      <SidePanel title="Connected agent" onClose={onClose}>
-        <p className="text-quiet">
-          None of your connected agents has this id. The agent was disconnected, or the address is wrong.
-        </p>
-      </SidePanel>
-    );
-  }
   return (
-    <SidePanel title={row.name} onClose={onClose}>
+    <>
       <KeyTabs row={row} tab={tab} onTab={onTab}>
         <div className="grid gap-6">
           <div>
@@ -64,11 +73,11 @@ export function ConnectedAgentPanel({ row, tab, onTab, onClose }: ConnectedAgent
           consequence="The agent is refused at once. It must ask you again to come back."
           onConfirm={async () => {
             await send(revokeKeyMutation, { workspace: workspace.id, key: row.id, ifVersion: row.version });
-            onClose();
+            onDisconnected();
           }}
           onClose={() => setDisconnecting(false)}
         />
       )}
-    </SidePanel>
+    </>
   );
 }

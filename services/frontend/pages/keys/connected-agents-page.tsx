@@ -1,14 +1,12 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Link } from '@tanstack/react-router';
+import { useShown } from '../../app/use-shown.ts';
+import type { Column } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorState } from '../../components/error-state.tsx';
+import { List } from '../../components/list.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { PageHead } from '../page-head.tsx';
 import { ConnectedAgentPanel } from './connected-agent-panel.tsx';
 import { type OwnKey, rolesInWords, useOwnKeys } from './own-keys.ts';
-
-const from = '/w/$workspace/profile/connected-agents';
 
 const columns: readonly Column<OwnKey>[] = [
   { title: 'Agent', cell: ({ name }) => name, sortBy: ({ name }) => name, isTitle: true },
@@ -36,9 +34,7 @@ const columns: readonly Column<OwnKey>[] = [
 
 /** The agents that the person let in by signing in. */
 export function ConnectedAgentsPage() {
-  const { panel, tab } = useSearch({ from });
-  const navigate = useNavigate({ from });
-  const show = (id: string | undefined) => void navigate({ search: id === undefined ? {} : { panel: id } });
+  const [{ panel, tab }, show] = useShown('/w/$workspace/profile/connected-agents');
   const { keys, error, retry } = useOwnKeys();
   const rows = keys?.filter(({ client, state }) => client != null && state === 'valid') ?? null;
   return (
@@ -47,34 +43,25 @@ export function ConnectedAgentsPage() {
         title="Connected agents"
         about="They act as you, in this workspace. Open one to change its roles or to disconnect it."
       />
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={retry} />
-        </div>
-      )}
-      {rows === null ? (
-        error === null && <Skeleton lines={4} />
-      ) : rows.length === 0 ? (
-        <EmptyState title="No connected agents" action={<Link to="/connect">How to connect an agent</Link>}>
-          An agent that knows the address of this platform alone asks you to sign in, and then appears here.
-        </EmptyState>
-      ) : (
-        <DataTable
-          label="Connected agents"
-          columns={columns}
-          rows={rows}
-          idOf={({ id }) => id}
-          onOpen={({ id }) => show(id)}
-          openId={panel ?? null}
-        />
-      )}
+      <List
+        label="Connected agents"
+        of={{ rows, error, retry }}
+        none={
+          <EmptyState title="No connected agents" action={<Link to="/connect">How to connect an agent</Link>}>
+            An agent that knows the address of this platform alone asks you to sign in, and then appears here.
+          </EmptyState>
+        }
+        columns={columns}
+        openId={panel}
+        onOpen={({ id }) => show({ panel: id, tab: undefined })}
+      />
       {panel !== undefined && rows !== null && (
         <ConnectedAgentPanel
           key={panel}
           row={rows.find(({ id }) => id === panel)}
           tab={tab}
-          onTab={(next) => void navigate({ search: { panel, tab: next }, replace: true })}
-          onClose={() => show(undefined)}
+          onTab={(next) => show({ tab: next }, true)}
+          onClose={() => show({ panel: undefined, tab: undefined })}
         />
       )}
     </>

@@ -2,9 +2,9 @@ import { type ReactNode, useState } from 'react';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmByTyping } from '../../components/confirm-by-typing.tsx';
+import { DetailsPanel } from '../../components/details-panel.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { SidePanel } from '../../components/side-panel.tsx';
 import { send } from '../../graphql/client.ts';
 import { revokeKeyMutation } from '../../graphql/generated/operations.ts';
 import { KeySettings } from './key-settings.tsx';
@@ -27,19 +27,29 @@ interface KeyPanelProps {
 }
 
 /** Everything about one API key, and what can be done with it. */
-export function KeyPanel({ row, isReplaced, tab, onTab, onShow, onClose }: KeyPanelProps) {
+export function KeyPanel({ row, ...shown }: KeyPanelProps) {
+  return (
+    <DetailsPanel
+      title={row?.name ?? 'API key'}
+      of={row}
+      missing="None of your keys has this id. The key was revoked, or the address is wrong."
+      onClose={shown.onClose}
+    >
+      {(found) => <Details row={found} {...shown} />}
+    </DetailsPanel>
+  );
+}
+
+interface DetailsProps extends KeyPanelProps {
+  readonly row: OwnKey;
+}
+
+function Details({ row, isReplaced, tab, onTab, onShow, onClose }: DetailsProps) {
   const [dialog, setDialog] = useState<'rotate' | 'revoke' | 'revokeOld' | null>(null);
   const [rotated, setRotated] = useState<{ readonly id: string; readonly secret: string } | null>(null);
-  if (row === undefined) {
-    return (
-      <SidePanel title="API key" onClose={onClose}>
-        <p className="text-quiet">None of your keys has this id. The key was revoked, or the address is wrong.</p>
-      </SidePanel>
-    );
-  }
   const close = () => setDialog(null);
   return (
-    <SidePanel title={row.name} onClose={onClose}>
+    <>
       <KeyTabs row={row} tab={tab} onTab={onTab}>
         <div className="grid gap-6">
           <div className="flex flex-wrap items-center gap-x-6 gap-y-1">
@@ -92,7 +102,7 @@ export function KeyPanel({ row, isReplaced, tab, onTab, onShow, onClose }: KeyPa
       {dialog === 'revokeOld' && row.replaces && (
         <RevokeKey row={{ ...row.replaces, name: row.name }} onRevoked={close} onClose={close} />
       )}
-    </SidePanel>
+    </>
   );
 }
 

@@ -2,11 +2,9 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { usePlace } from '../../app/workspace.ts';
 import { classNames } from '../../components/class-names.ts';
-import { ErrorState } from '../../components/error-state.tsx';
+import { DetailsPanel } from '../../components/details-panel.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
-import { SidePanel } from '../../components/side-panel.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { mcpServerQuery } from '../../graphql/generated/operations.ts';
 import { useOperation } from '../../graphql/use-operation.ts';
@@ -29,43 +27,41 @@ interface PanelProps {
 
 /** Everything about one MCP server, and what can be done with it. */
 export function McpServerPanel({ id, tab, onTab, onClose }: PanelProps) {
-  const { workspace, mayConfigure } = usePlace();
+  const { workspace } = usePlace();
   const { data, error, retry } = useOperation(mcpServerQuery, { workspace: workspace.id, id });
-  const server = data?.workspace?.mcpServer ?? null;
-  const tabs = server === null ? [] : tabsOf(server, { mayConfigure, onRemoved: onClose });
-  const titles = tabs.map(({ title }) => title);
+  const server = data?.workspace?.mcpServer;
   return (
-    <SidePanel title={server?.name ?? 'MCP server'} onClose={onClose}>
-      {server !== null ? (
-        <Tabs
-          label={server.name}
-          tabs={tabs}
-          shown={Math.max(0, titles.indexOf(tab ?? ''))}
-          onShow={(at) => onTab(titles[at] ?? '')}
-        />
-      ) : error !== null ? (
-        <ErrorState error={error} onRetry={retry} />
-      ) : data === null ? (
-        <Skeleton lines={6} />
-      ) : (
-        <p className="text-quiet">{`No MCP server has the id "${id}". It was removed, or the address is wrong.`}</p>
-      )}
-    </SidePanel>
+    <DetailsPanel
+      title={server?.name ?? 'MCP server'}
+      of={server}
+      isAwaited={data === null}
+      error={error}
+      onRetry={retry}
+      missing={`No MCP server has the id "${id}". It was removed, or the address is wrong.`}
+      onClose={onClose}
+    >
+      {(found) => <Details server={found} tab={tab} onTab={onTab} onRemoved={onClose} />}
+    </DetailsPanel>
   );
 }
 
-function tabsOf(
-  server: ShownServer,
-  { mayConfigure, onRemoved }: { readonly mayConfigure: boolean; readonly onRemoved: () => void },
-): readonly Tab[] {
-  const { id, launch } = server;
-  return [
+interface DetailsProps extends Pick<PanelProps, 'tab' | 'onTab'> {
+  readonly server: ShownServer;
+  readonly onRemoved: () => void;
+}
+
+function Details({ server, tab, onTab, onRemoved }: DetailsProps) {
+  const { mayConfigure } = usePlace();
+  const { id, name, launch } = server;
+  const tabs: readonly Tab[] = [
     { title: 'Overview', content: <Overview server={server} onRemoved={onRemoved} /> },
     { title: 'Tools', content: <McpServerTools id={id} /> },
     ...(mayConfigure && launch != null
       ? [{ title: 'Configuration', content: <McpServerForm server={server} launch={launch} /> }]
       : []),
   ];
+  const shown = tabs.findIndex(({ title }) => title === tab);
+  return <Tabs label={name} tabs={tabs} shown={Math.max(0, shown)} onShow={(at) => onTab(tabs[at]?.title ?? '')} />;
 }
 
 function Overview({ server, onRemoved }: { readonly server: ShownServer; readonly onRemoved: () => void }) {

@@ -1,13 +1,12 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useCallback, useMemo, useRef } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { useShortcuts } from '../../app/shortcuts.ts';
+import { useShown } from '../../app/use-shown.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
-import { type Column, DataTable } from '../../components/data-table.tsx';
+import type { Column } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorState } from '../../components/error-state.tsx';
 import { FilterField } from '../../components/filter-field.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
+import { List } from '../../components/list.tsx';
 import { type McpServersQuery, mcpServersQuery } from '../../graphql/generated/operations.ts';
 import { usePages } from '../../graphql/use-pages.ts';
 import { ConnectLink } from '../integrations/integration-state.tsx';
@@ -17,9 +16,6 @@ import { McpServerPanel } from './mcp-server-panel.tsx';
 import { NextRetry, repairOf, ServerHealth, ServerStatus } from './mcp-server-state.tsx';
 
 type Row = NonNullable<McpServersQuery['workspace']>['mcpServers']['nodes'][number];
-
-const from = '/w/$workspace/settings/mcp-servers';
-const idOf = ({ id }: Row) => id;
 
 const columns: readonly Column<Row>[] = [
   { title: 'Name', cell: ({ name }) => name, sortBy: ({ name }) => name, isTitle: true, share: 'wide' },
@@ -41,37 +37,20 @@ const columns: readonly Column<Row>[] = [
   },
 ];
 
-interface Shown {
-  readonly panel?: string | undefined;
-  readonly tab?: string | undefined;
-  readonly add?: boolean | undefined;
-  readonly filter?: string | undefined;
-}
-
 /** The MCP servers of the workspace, with their states as they are now. */
 export function McpServersPage() {
   const { workspace, mayConfigure } = usePlace();
-  const { panel, tab, add, filter = '' } = useSearch({ from });
-  const navigate = useNavigate({ from });
+  const [{ panel, tab, add, filter = '' }, show] = useShown('/w/$workspace/settings/mcp-servers');
   const input = useRef<HTMLInputElement>(null);
-  const show = useCallback(
-    (search: Shown, replace = false) => void navigate({ search: (before) => ({ ...before, ...search }), replace }),
-    [navigate],
-  );
   useShortcuts({
     '/': () => input.current?.focus(),
     c: () => mayConfigure && show({ add: true }),
   });
-  const variables = useMemo(
-    () => ({ workspace: workspace.id, search: filter.trim() === '' ? null : filter.trim() }),
-    [workspace.id, filter],
-  );
-  const { rows, error, hasMore, loadMore, retry } = usePages({
+  const servers = usePages({
     operation: mcpServersQuery,
-    variables,
+    variables: { workspace: workspace.id, search: filter.trim() || null },
     pageOf: (answer: McpServersQuery) => answer.workspace?.mcpServers ?? null,
   });
-  const open = useCallback((row: Row) => show({ panel: row.id, tab: undefined }), [show]);
   const addButton = (
     <Button look="primary" icon="plus" onClick={() => show({ add: true })}>
       Add MCP server
@@ -81,7 +60,7 @@ export function McpServersPage() {
     <>
       <PageHead
         title="MCP servers"
-        about={rows === null ? 'Where tools come from.' : countsOf(rows, hasMore)}
+        about={countsOf(servers.rows ?? [], servers.hasMore)}
         action={mayConfigure && addButton}
       />
       <div className="mb-3">
@@ -92,28 +71,15 @@ export function McpServersPage() {
           onText={(text) => show({ filter: text || undefined }, true)}
         />
       </div>
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={retry} />
-        </div>
-      )}
-      {rows === null ? (
-        error === null && <Skeleton lines={6} />
-      ) : rows.length === 0 ? (
-        <NoServers filter={filter.trim()} action={mayConfigure ? addButton : undefined} />
-      ) : (
-        <DataTable
-          label="MCP servers"
-          columns={columns}
-          rows={rows}
-          idOf={idOf}
-          onOpen={open}
-          openId={panel ?? null}
-          below={reasonOf}
-          hasMore={hasMore}
-          onNeedMore={loadMore}
-        />
-      )}
+      <List
+        label="MCP servers"
+        of={servers}
+        none={<NoServers filter={filter.trim()} action={mayConfigure ? addButton : undefined} />}
+        columns={columns}
+        below={reasonOf}
+        openId={panel}
+        onOpen={({ id }) => show({ panel: id, tab: undefined })}
+      />
       {panel !== undefined && (
         <McpServerPanel
           key={panel}

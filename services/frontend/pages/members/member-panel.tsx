@@ -2,13 +2,13 @@ import { type FormEvent, useState } from 'react';
 import { isAtLeast, type MemberRole } from '../../../contracts/member-roles.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
+import { DetailsPanel } from '../../components/details-panel.tsx';
 import { ErrorLine } from '../../components/error-state.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
 import { SelectField } from '../../components/select-field.tsx';
-import { SidePanel } from '../../components/side-panel.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
@@ -39,15 +39,15 @@ interface MemberPanelProps {
 export function MemberPanel({ id, members, isComplete, onClose }: MemberPanelProps) {
   const member = members.find((one) => one.id === id);
   return (
-    <SidePanel title={member?.person.name ?? 'Member'} onClose={onClose}>
-      {member !== undefined ? (
-        <Details member={member} members={members} isComplete={isComplete} onRemoved={onClose} />
-      ) : (
-        isComplete && (
-          <p className="wrap-anywhere text-quiet">{`No member has the id "${id}". The member was removed or left, or the address is wrong.`}</p>
-        )
-      )}
-    </SidePanel>
+    <DetailsPanel
+      title={member?.person.name ?? 'Member'}
+      of={member}
+      isAwaited={!isComplete}
+      missing={`No member has the id "${id}". The member was removed or left, or the address is wrong.`}
+      onClose={onClose}
+    >
+      {(found) => <Details member={found} members={members} isComplete={isComplete} onRemoved={onClose} />}
+    </DetailsPanel>
   );
 }
 

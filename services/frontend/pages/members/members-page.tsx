@@ -1,13 +1,12 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useShortcuts } from '../../app/shortcuts.ts';
+import { useShown } from '../../app/use-shown.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorState } from '../../components/error-state.tsx';
+import { List } from '../../components/list.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import {
   type InvitationsQuery,
   invitationsQuery,
@@ -22,8 +21,6 @@ import { InvitePeople } from './invite-people.tsx';
 import { MemberPanel } from './member-panel.tsx';
 import { MemberState } from './member-state.tsx';
 import { isAgent, type Member } from './member-words.ts';
-
-const from = '/w/$workspace/settings/members';
 
 const columns: readonly Column<Member>[] = [
   {
@@ -90,16 +87,10 @@ export function MembersPage() {
 
 function People() {
   const { workspace } = usePlace();
-  const { panel, add } = useSearch({ from });
-  const navigate = useNavigate({ from });
-  const show = useCallback(
-    (search: { panel?: string | undefined; add?: boolean | undefined }, replace = false) =>
-      void navigate({ search: (before) => ({ ...before, ...search }), replace }),
-    [navigate],
-  );
+  const [{ panel, add }, show] = useShown('/w/$workspace/settings/members');
   useShortcuts({ c: () => show({ add: true }) });
   const [invitationId, setInvitation] = useState<string | null>(null);
-  const variables = useMemo(() => ({ workspace: workspace.id }), [workspace.id]);
+  const variables = { workspace: workspace.id };
   const members = usePages({
     ...{ operation: membersQuery, variables },
     pageOf: (answer: MembersQuery) => answer.workspace?.members ?? null,
@@ -113,7 +104,6 @@ function People() {
   useEffect(() => {
     if (panel !== undefined && hasMore) loadMore();
   }, [panel, hasMore, loadMore]);
-  const open = useCallback((row: Member) => show({ panel: row.id }), [show]);
   const error = members.error ?? invitations.error;
   const retry = () => {
     members.retry();
@@ -131,25 +121,13 @@ function People() {
           </Button>
         }
       />
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={retry} />
-        </div>
-      )}
-      {members.rows === null ? (
-        error === null && <Skeleton lines={6} />
-      ) : (
-        <DataTable
-          label="Members"
-          columns={columns}
-          rows={members.rows}
-          idOf={({ id }) => id}
-          onOpen={open}
-          openId={panel ?? null}
-          hasMore={hasMore}
-          onNeedMore={loadMore}
-        />
-      )}
+      <List
+        label="Members"
+        of={{ ...members, error, retry }}
+        columns={columns}
+        openId={panel}
+        onOpen={({ id }) => show({ panel: id })}
+      />
       {invitations.rows !== null && invitations.rows.length > 0 && (
         <section className="mt-8 grid gap-3">
           <h2 className="font-semibold text-16">Open invitations</h2>
@@ -157,7 +135,6 @@ function People() {
             label="Open invitations"
             columns={invitationColumns}
             rows={invitations.rows}
-            idOf={({ id }) => id}
             onOpen={({ id }) => setInvitation(id)}
             openId={invitationId}
             hasMore={invitations.hasMore}

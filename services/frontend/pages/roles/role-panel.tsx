@@ -3,11 +3,10 @@ import { parseDescription } from '../../../contracts/names.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmByTyping } from '../../components/confirm-by-typing.tsx';
-import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
+import { DetailsPanel } from '../../components/details-panel.tsx';
+import { ErrorLine } from '../../components/error-state.tsx';
 import { Field } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
-import { SidePanel } from '../../components/side-panel.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
@@ -35,19 +34,19 @@ export function RolePanel({ id, onClose }: { readonly id: string; readonly onClo
   const at = { workspace: workspace.id, id };
   const { data, error, retry } = useOperation(roleQuery, at);
   const keys = useOperation(keysOfRoleQuery, at, !mayConfigure);
-  const role = data?.workspace?.role ?? null;
+  const role = data?.workspace?.role;
   return (
-    <SidePanel title={role?.name ?? 'Role'} onClose={onClose}>
-      {role !== null ? (
-        <Details role={role} keys={keys.data?.workspace?.role?.keys ?? null} onRemoved={onClose} />
-      ) : error !== null ? (
-        <ErrorState error={error} onRetry={retry} />
-      ) : data === null ? (
-        <Skeleton lines={6} />
-      ) : (
-        <p className="text-quiet">{`No role has the id "${id}". It was removed, or the address is wrong.`}</p>
-      )}
-    </SidePanel>
+    <DetailsPanel
+      title={role?.name ?? 'Role'}
+      of={role}
+      isAwaited={data === null}
+      error={error}
+      onRetry={retry}
+      missing={`No role has the id "${id}". It was removed, or the address is wrong.`}
+      onClose={onClose}
+    >
+      {(found) => <Details role={found} keys={keys.data?.workspace?.role?.keys ?? null} onRemoved={onClose} />}
+    </DetailsPanel>
   );
 }
 

@@ -1,14 +1,13 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo, useRef } from 'react';
+import { useRef } from 'react';
 import { useShortcuts } from '../../app/shortcuts.ts';
+import { useShown } from '../../app/use-shown.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorState } from '../../components/error-state.tsx';
 import { FilterField } from '../../components/filter-field.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
+import { Loaded } from '../../components/loaded.tsx';
 import {
-  type RoleRowFragment,
   type RolesQuery,
   rolesQuery,
   type SkillNamesQuery,
@@ -22,42 +21,27 @@ import { RolePanel } from './role-panel.tsx';
 import { RolesMatrix } from './roles-matrix.tsx';
 import { useRoleSkills } from './use-role-skills.ts';
 
-const from = '/w/$workspace/roles';
-
 /** Which skills each role gives to agents, as a matrix that changes in place. */
 export function RolesPage() {
   const { workspace, mayEdit } = usePlace();
-  const { panel, add, skills: skillFilter = '', roles: roleFilter = '' } = useSearch({ from });
-  const navigate = useNavigate({ from });
+  const [{ panel, add, skills: skillFilter = '', roles: roleFilter = '' }, show] = useShown('/w/$workspace/roles');
   const input = useRef<HTMLInputElement>(null);
-  const show = useCallback(
-    (
-      search: {
-        panel?: string | undefined;
-        add?: boolean | undefined;
-        skills?: string | undefined;
-        roles?: string | undefined;
-      },
-      replace = false,
-    ) => void navigate({ search: (before) => ({ ...before, ...search }), replace }),
-    [navigate],
-  );
   useShortcuts({
     '/': () => input.current?.focus(),
     c: () => mayEdit && show({ add: true }),
   });
   const roles = usePages({
     operation: rolesQuery,
-    variables: useSearched(workspace.id, roleFilter),
+    variables: { workspace: workspace.id, search: roleFilter.trim() || null },
     pageOf: (answer: RolesQuery) => answer.workspace?.roles ?? null,
   });
   const skills = usePages({
     operation: skillNamesQuery,
-    variables: useSearched(workspace.id, skillFilter),
+    variables: { workspace: workspace.id, search: skillFilter.trim() || null },
     pageOf: (answer: SkillNamesQuery) => answer.workspace?.skills ?? null,
   });
   const cells = useRoleSkills(workspace.id);
-  const open = useCallback((role: RoleRowFragment) => show({ panel: role.id }), [show]);
+  const sides = roles.rows && skills.rows && { roles: roles.rows, skills: skills.rows };
   const error = roles.error ?? skills.error;
   const refusal = onPage(cells.refusal);
   const retry = () => {
@@ -93,49 +77,44 @@ export function RolesPage() {
           />
         </div>
       </div>
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={retry} />
-        </div>
-      )}
       {refusal !== null && (
         <div className="mb-3">
           <ErrorState error={refusal} />
         </div>
       )}
-      {roles.rows === null || skills.rows === null ? (
-        error === null && <Skeleton lines={8} />
-      ) : roles.rows.length === 0 ? (
-        roleFilter === '' ? (
-          <EmptyState title="No roles yet" action={mayEdit ? createButton : undefined}>
-            A role gives skills to agents. An API key uses every role, or only those that it is limited to.
-          </EmptyState>
-        ) : (
-          <EmptyState title="No match">{`No role has a name with "${roleFilter.trim()}".`}</EmptyState>
-        )
-      ) : (
-        <>
-          <RolesMatrix
-            roles={roles.rows}
-            skills={skills.rows}
-            hasMoreRoles={roles.hasMore}
-            hasMoreSkills={skills.hasMore}
-            onNeedRoles={roles.loadMore}
-            onNeedSkills={skills.loadMore}
-            cells={cells}
-            mayEdit={mayEdit}
-            openId={panel ?? null}
-            onOpen={open}
-          />
-          {skills.rows.length === 0 && (
-            <p className="px-4 py-6 text-13 text-quiet">
-              {skillFilter === ''
-                ? 'The workspace has no skills yet. Create one, and put it into a role here.'
-                : `No skill has a name with "${skillFilter.trim()}".`}
-            </p>
-          )}
-        </>
-      )}
+      <Loaded value={sides} error={error} onRetry={retry}>
+        {(rows) =>
+          rows.roles.length > 0 ? (
+            <>
+              <RolesMatrix
+                roles={rows.roles}
+                skills={rows.skills}
+                hasMoreRoles={roles.hasMore}
+                hasMoreSkills={skills.hasMore}
+                onNeedRoles={roles.loadMore}
+                onNeedSkills={skills.loadMore}
+                cells={cells}
+                mayEdit={mayEdit}
+                openId={panel ?? null}
+                onOpen={({ id }) => show({ panel: id })}
+              />
+              {rows.skills.length === 0 && (
+                <p className="px-4 py-6 text-13 text-quiet">
+                  {skillFilter === ''
+                    ? 'The workspace has no skills yet. Create one, and put it into a role here.'
+                    : `No skill has a name with "${skillFilter.trim()}".`}
+                </p>
+              )}
+            </>
+          ) : roleFilter === '' ? (
+            <EmptyState title="No roles yet" action={mayEdit ? createButton : undefined}>
+              A role gives skills to agents. An API key uses every role, or only those that it is limited to.
+            </EmptyState>
+          ) : (
+            <EmptyState title="No match">{`No role has a name with "${roleFilter.trim()}".`}</EmptyState>
+          )
+        }
+      </Loaded>
       {panel !== undefined && <RolePanel key={panel} id={panel} onClose={() => show({ panel: undefined })} />}
       {add === true && mayEdit && (
         <CreateRole
@@ -145,9 +124,4 @@ export function RolesPage() {
       )}
     </>
   );
-}
-
-function useSearched(workspace: string, filter: string) {
-  const search = filter.trim() === '' ? null : filter.trim();
-  return useMemo(() => ({ workspace, search }), [workspace, search]);
 }

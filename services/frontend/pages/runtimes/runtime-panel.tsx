@@ -1,13 +1,12 @@
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmByTyping } from '../../components/confirm-by-typing.tsx';
-import { ErrorState } from '../../components/error-state.tsx';
+import { DetailsPanel } from '../../components/details-panel.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
+import { Loaded } from '../../components/loaded.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { SidePanel } from '../../components/side-panel.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { send } from '../../graphql/client.ts';
 import {
@@ -23,8 +22,8 @@ import { type Runtime, RuntimeState, sandboxWords } from './runtime-state.tsx';
 
 interface RuntimePanelProps {
   readonly id: string;
-  /** Null: none of the page has this id. */
-  readonly runtime: Runtime | null;
+  /** Undefined: no runtime has the id. */
+  readonly runtime: Runtime | undefined;
   readonly mayRegister: boolean;
   readonly onClose: () => void;
 }
@@ -32,13 +31,14 @@ interface RuntimePanelProps {
 /** A runtime with its MCP servers, and what can be done with it. */
 export function RuntimePanel({ id, runtime, mayRegister, onClose }: RuntimePanelProps) {
   return (
-    <SidePanel title={runtime?.name ?? 'Runtime'} onClose={onClose}>
-      {runtime === null ? (
-        <p className="wrap-anywhere text-quiet">{`No runtime has the id "${id}". It was revoked, or the address is wrong.`}</p>
-      ) : (
-        <Details runtime={runtime} mayRegister={mayRegister} onRevoked={onClose} />
-      )}
-    </SidePanel>
+    <DetailsPanel
+      title={runtime?.name ?? 'Runtime'}
+      of={runtime}
+      missing={`No runtime has the id "${id}". It was revoked, or the address is wrong.`}
+      onClose={onClose}
+    >
+      {(found) => <Details runtime={found} mayRegister={mayRegister} onRevoked={onClose} />}
+    </DetailsPanel>
   );
 }
 
@@ -73,7 +73,9 @@ function Details({ runtime, mayRegister, onRevoked }: DetailsProps) {
         </Fact>
       </Facts>
       <Section title={`MCP servers${servers.rows === null ? '' : ` (${servers.rows.length})`}`}>
-        <ServerList servers={servers} />
+        <Loaded value={servers.rows} error={servers.error} onRetry={servers.retry} lines={3}>
+          {(rows) => <ServerList servers={rows} />}
+        </Loaded>
       </Section>
     </div>
   );
@@ -82,23 +84,21 @@ function Details({ runtime, mayRegister, onRevoked }: DetailsProps) {
 /** The MCP servers of this workspace that a runtime runs, all of them. */
 function useServersOn(runtime: string) {
   const { workspace } = usePlace();
-  const variables = useMemo(() => ({ workspace: workspace.id, runtime }), [workspace.id, runtime]);
   return useEveryRow({
-    ...{ operation: mcpServersOnQuery, variables },
+    operation: mcpServersOnQuery,
+    variables: { workspace: workspace.id, runtime },
     pageOf: (answer: McpServersOnQuery) => answer.workspace?.mcpServers ?? null,
   });
 }
 
 type Servers = ReturnType<typeof useServersOn>;
 
-function ServerList({ servers: { rows, error, retry } }: { readonly servers: Servers }) {
+function ServerList({ servers }: { readonly servers: NonNullable<Servers['rows']> }) {
   const { workspace } = usePlace();
-  if (error !== null) return <ErrorState error={error} onRetry={retry} />;
-  if (rows === null) return <Skeleton lines={3} />;
-  if (rows.length === 0) return <p className="text-13 text-quiet">It runs no MCP server of this workspace.</p>;
+  if (servers.length === 0) return <p className="text-13 text-quiet">It runs no MCP server of this workspace.</p>;
   return (
     <ul className="grid text-13">
-      {rows.map(({ id, name, status }) => (
+      {servers.map(({ id, name, status }) => (
         <li key={id} className="flex min-h-9 flex-wrap items-center justify-between gap-x-4">
           <Link
             to="/w/$workspace/settings/mcp-servers"

@@ -1,14 +1,12 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo } from 'react';
 import { busInside } from '../../../contracts/runtime-hand-over.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
+import { useShown } from '../../app/use-shown.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorState } from '../../components/error-state.tsx';
+import { Loaded } from '../../components/loaded.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import {
   platformRuntimesQuery,
   type RuntimesQuery,
@@ -23,8 +21,6 @@ import { RegisterRuntime } from './register-runtime.tsx';
 import { RuntimePanel } from './runtime-panel.tsx';
 import { type Runtime, RuntimeState } from './runtime-state.tsx';
 import { useRuntimesNow } from './use-runtimes-now.ts';
-
-const from = '/w/$workspace/settings/runtimes';
 
 const columns: readonly Column<Runtime>[] = [
   { title: 'Name', cell: ({ name }) => name, sortBy: ({ name }) => name, isTitle: true, share: 'wide' },
@@ -61,14 +57,8 @@ const columns: readonly Column<Runtime>[] = [
 /** Where MCP servers run: the platform's own runtime, and those of the workspace on other machines. */
 export function RuntimesPage() {
   const { workspace, mayConfigure } = usePlace();
-  const { panel, add } = useSearch({ from });
-  const navigate = useNavigate({ from });
-  const show = useCallback(
-    (search: { panel?: string | undefined; add?: boolean | undefined }, replace = false) =>
-      void navigate({ search: (before) => ({ ...before, ...search }), replace }),
-    [navigate],
-  );
-  const variables = useMemo(() => ({ workspace: workspace.id }), [workspace.id]);
+  const [{ panel, add }, show] = useShown('/w/$workspace/settings/runtimes');
+  const variables = { workspace: workspace.id };
   const platform = useOperation(platformRuntimesQuery, variables);
   const bus = useOperation(runtimeBusQuery, variables, !mayConfigure);
   const ownList = useEveryRow({
@@ -82,71 +72,58 @@ export function RuntimesPage() {
     platform.retry();
     ownList.retry();
   };
-  const { shared, own } = useRuntimesNow(platform.data?.workspace?.platformRuntimes ?? null, ownList.rows);
+  const runtimes = useRuntimesNow(platform.data?.workspace?.platformRuntimes ?? null, ownList.rows);
   const error = platform.error ?? ownList.error ?? bus.error;
-  const all = [...(shared ?? []), ...(own ?? [])];
   const registerButton = mayRegister && (
     <Button look="primary" icon="plus" onClick={() => show({ add: true })}>
       Register runtime
     </Button>
   );
   const table = (label: string, rows: readonly Runtime[]) => (
-    <DataTable
-      label={label}
-      columns={columns}
-      rows={rows}
-      idOf={({ id }) => id}
-      onOpen={({ id }) => show({ panel: id })}
-      openId={panel ?? null}
-    />
+    <DataTable label={label} columns={columns} rows={rows} onOpen={({ id }) => show({ panel: id })} openId={panel} />
   );
   return (
     <>
       <PageHead title="Runtimes" about="Where MCP servers run." action={registerButton} />
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={retry} />
-        </div>
-      )}
-      {shared === null || own === null ? (
-        error === null && <Skeleton lines={6} />
-      ) : (
-        <div className="grid gap-8">
-          <Part title="Of the platform">
-            {shared.length === 0 ? (
-              <p className="text-quiet">The platform has no runtime yet: an operator starts it with svc up.</p>
-            ) : (
-              table('Runtimes of the platform', shared)
-            )}
-          </Part>
-          <Part title="On other machines">
-            {busServers?.length === 0 && (
-              <p className="rounded-control border border-border bg-warn-soft px-4 py-3 text-13">
-                {busInside.message} {busInside.hint}
-              </p>
-            )}
-            {own.length > 0 ? (
-              table('Runtimes on other machines', own)
-            ) : (
-              <EmptyState title="No runtimes on other machines" action={registerButton || undefined}>
-                A runtime on another machine runs MCP servers beside the files or in the network that they need. It
-                connects to this platform, and needs no open port.
-              </EmptyState>
-            )}
-          </Part>
-        </div>
-      )}
-      {panel !== undefined && shared !== null && own !== null && (
+      <Loaded value={runtimes} error={error} onRetry={retry}>
+        {({ shared, own }) => (
+          <div className="grid gap-8">
+            <Part title="Of the platform">
+              {shared.length === 0 ? (
+                <p className="text-quiet">The platform has no runtime yet: an operator starts it with svc up.</p>
+              ) : (
+                table('Runtimes of the platform', shared)
+              )}
+            </Part>
+            <Part title="On other machines">
+              {busServers?.length === 0 && (
+                <p className="rounded-control border border-border bg-warn-soft px-4 py-3 text-13">
+                  {busInside.message} {busInside.hint}
+                </p>
+              )}
+              {own.length > 0 ? (
+                table('Runtimes on other machines', own)
+              ) : (
+                <EmptyState title="No runtimes on other machines" action={registerButton || undefined}>
+                  A runtime on another machine runs MCP servers beside the files or in the network that they need. It
+                  connects to this platform, and needs no open port.
+                </EmptyState>
+              )}
+            </Part>
+          </div>
+        )}
+      </Loaded>
+      {panel !== undefined && runtimes !== null && (
         <RuntimePanel
           key={panel}
           id={panel}
-          runtime={all.find(({ id }) => id === panel) ?? null}
+          runtime={[...runtimes.shared, ...runtimes.own].find(({ id }) => id === panel)}
           mayRegister={mayRegister}
           onClose={() => show({ panel: undefined })}
         />
       )}
       {add === true && mayRegister && (
-        <RegisterRuntime known={own ?? []} onClose={() => show({ add: undefined }, true)} />
+        <RegisterRuntime known={runtimes?.own ?? []} onClose={() => show({ add: undefined }, true)} />
       )}
     </>
   );

@@ -7,8 +7,8 @@ type Rows = readonly Runtime[] | null;
 
 const nothing: ReadonlyMap<string, Runtime> = new Map();
 
-/** The runtimes of both lists, each with the state that it has told since the lists were read. */
-export function useRuntimesNow(shared: Rows, own: Rows): { readonly shared: Rows; readonly own: Rows } {
+/** The runtimes of both lists, each with the state that it has told since the lists were read. Null until both are. */
+export function useRuntimesNow(shared: Rows, own: Rows) {
   const { workspace } = usePlace();
   const [heard, setHeard] = useState({ shared, own, states: nothing });
   // Lists that are read again are newer than what was heard before.
@@ -20,6 +20,7 @@ export function useRuntimesNow(shared: Rows, own: Rows): { readonly shared: Rows
       ),
     [workspace.id],
   );
-  const now = (rows: Rows) => rows?.map((row) => heard.states.get(row.id) ?? row) ?? null;
-  return { shared: now(shared), own: now(own) };
+  if (shared === null || own === null) return null;
+  const now = (row: Runtime) => heard.states.get(row.id) ?? row;
+  return { shared: shared.map(now), own: own.map(now) };
 }

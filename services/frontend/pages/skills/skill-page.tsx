@@ -1,6 +1,7 @@
-import { Link, useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { Link, useBlocker, useNavigate, useParams } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
 import type { SkillDialog } from '../../app/skill-search.ts';
+import { useShown } from '../../app/use-shown.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmByTyping } from '../../components/confirm-by-typing.tsx';
@@ -95,12 +96,8 @@ interface DetailsProps {
 
 function Details({ skill, draft, onDraft }: DetailsProps) {
   const { mayEdit } = usePlace();
-  const { open } = useSearch({ from });
-  const navigate = useNavigate({ from });
-  const show = useCallback<ShowDialog>(
-    (next) => void navigate({ search: next === undefined ? {} : { open: next }, replace: next === undefined }),
-    [navigate],
-  );
+  const [{ open }, change] = useShown(from);
+  const show: ShowDialog = (next) => change({ open: next }, next === undefined);
   const close = () => show(undefined);
   const isEditing = open === 'instructions' && mayEdit;
   const leave = useWarning(draft !== null && draft.text !== draft.base.instructions);

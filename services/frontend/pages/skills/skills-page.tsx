@@ -1,15 +1,14 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useRef } from 'react';
 import { useShortcuts } from '../../app/shortcuts.ts';
-import type { SkillsSearch } from '../../app/skill-search.ts';
+import { useShown } from '../../app/use-shown.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
-import { type Column, DataTable } from '../../components/data-table.tsx';
+import type { Column } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorState } from '../../components/error-state.tsx';
 import { FilterField } from '../../components/filter-field.tsx';
+import { List } from '../../components/list.tsx';
 import { Select } from '../../components/select.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { useDelayed } from '../../components/use-delayed.ts';
 import { type SkillsQuery, skillsQuery } from '../../graphql/generated/operations.ts';
 import { usePages } from '../../graphql/use-pages.ts';
@@ -19,9 +18,6 @@ import { CreateSkill } from './create-skill.tsx';
 import { SkillStatus } from './skill-state.tsx';
 
 type Row = NonNullable<SkillsQuery['workspace']>['skills']['nodes'][number];
-
-const from = '/w/$workspace/skills';
-const idOf = ({ id }: Row) => id;
 
 const columns: readonly Column<Row>[] = [
   { title: 'Name', cell: ({ name }) => name, isTitle: true },
@@ -40,52 +36,42 @@ const availabilities = [
 /** The skills of the workspace: what agents can do, and whether they can now. */
 export function SkillsPage() {
   const { workspace, mayEdit } = usePlace();
-  const { filter = '', role, available, add } = useSearch({ from });
-  const navigate = useNavigate({ from });
+  const [{ filter = '', role, available, add }, show] = useShown('/w/$workspace/skills');
+  const navigate = useNavigate();
   const input = useRef<HTMLInputElement>(null);
   const roles = useRoleNames();
-  const show = useCallback(
-    (search: SkillsSearch, replace = true) =>
-      void navigate({ search: (before) => ({ ...before, ...search }), replace }),
-    [navigate],
-  );
   useShortcuts({
     '/': () => input.current?.focus(),
-    c: () => mayEdit && show({ add: true }, false),
+    c: () => mayEdit && show({ add: true }),
   });
   const search = useDelayed(filter.trim());
-  const variables = useMemo(
-    () => ({
-      workspace: workspace.id,
-      search: search === '' ? null : search,
-      role: role ?? null,
-      available: available ?? null,
-    }),
-    [workspace.id, search, role, available],
-  );
-  const { rows, error, hasMore, loadMore, retry } = usePages({
+  const skills = usePages({
     operation: skillsQuery,
-    variables,
+    variables: { workspace: workspace.id, search: search || null, role: role ?? null, available: available ?? null },
     pageOf: (answer: SkillsQuery) => answer.workspace?.skills ?? null,
   });
-  // With a filter, a page may hold nothing before the last one.
-  const isSearching = rows !== null && rows.length === 0 && hasMore;
-  useEffect(() => {
-    if (isSearching) loadMore();
-  }, [isSearching, loadMore]);
-  const open = useCallback(
-    ({ id }: Row) =>
-      void navigate({ to: '/w/$workspace/skills/$skill', params: { workspace: workspace.id, skill: id }, search: {} }),
-    [navigate, workspace.id],
-  );
+  const open = ({ id }: Row) =>
+    void navigate({ to: '/w/$workspace/skills/$skill', params: { workspace: workspace.id, skill: id }, search: {} });
   const create = (
-    <Button look="primary" icon="plus" onClick={() => show({ add: true }, false)}>
+    <Button look="primary" icon="plus" onClick={() => show({ add: true })}>
       Create skill
     </Button>
   );
   const isFiltered = filter.trim() !== '' || role !== undefined || available !== undefined;
   const clear = (
-    <Button onClick={() => show({ filter: undefined, role: undefined, available: undefined })}>Clear filters</Button>
+    <Button onClick={() => show({ filter: undefined, role: undefined, available: undefined }, true)}>
+      Clear filters
+    </Button>
+  );
+  const none = isFiltered ? (
+    <EmptyState title="No match" action={clear}>
+      No skill of this workspace matches the filters.
+    </EmptyState>
+  ) : (
+    <EmptyState title="No skills yet" action={mayEdit ? create : undefined}>
+      A skill gives agents tools of MCP servers, together with instructions for their use. Roles say which agents get
+      it.
+    </EmptyState>
   );
   return (
     <>
@@ -95,7 +81,7 @@ export function SkillsPage() {
           ref={input}
           label="Search skills"
           value={filter}
-          onText={(text) => show({ filter: text === '' ? undefined : text })}
+          onText={(text) => show({ filter: text || undefined }, true)}
         />
         <Select
           label="Role"
@@ -105,44 +91,17 @@ export function SkillsPage() {
             ...roles.map(({ id, name }) => ({ value: id, title: name })),
             ...(role === undefined || roles.some(({ id }) => id === role) ? [] : [{ value: role, title: role }]),
           ]}
-          onValue={(value) => show({ role: value === '' ? undefined : value })}
+          onValue={(value) => show({ role: value || undefined }, true)}
         />
         <Select
           label="Availability"
           value={available === undefined ? '' : String(available)}
           options={availabilities}
-          onValue={(value) => show({ available: value === '' ? undefined : value === 'true' })}
+          onValue={(value) => show({ available: value === '' ? undefined : value === 'true' }, true)}
         />
       </div>
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={retry} />
-        </div>
-      )}
-      {rows === null || isSearching ? (
-        error === null && <Skeleton lines={6} />
-      ) : rows.length > 0 ? (
-        <DataTable
-          label="Skills"
-          columns={columns}
-          rows={rows}
-          idOf={idOf}
-          onOpen={open}
-          below={reasonOf}
-          hasMore={hasMore}
-          onNeedMore={loadMore}
-        />
-      ) : isFiltered ? (
-        <EmptyState title="No match" action={clear}>
-          No skill of this workspace matches the filters.
-        </EmptyState>
-      ) : (
-        <EmptyState title="No skills yet" action={mayEdit ? create : undefined}>
-          A skill gives agents tools of MCP servers, together with instructions for their use. Roles say which agents
-          get it.
-        </EmptyState>
-      )}
-      {add === true && mayEdit && <CreateSkill onClose={() => show({ add: undefined })} />}
+      <List label="Skills" of={skills} none={none} columns={columns} below={reasonOf} onOpen={open} />
+      {add === true && mayEdit && <CreateSkill onClose={() => show({ add: undefined }, true)} />}
     </>
   );
 }

@@ -1,24 +1,22 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { findUsageRange, type UsageRange, usageRanges } from '../../app/usage-range.ts';
+import { useShown } from '../../app/use-shown.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorState } from '../../components/error-state.tsx';
+import { Loaded } from '../../components/loaded.tsx';
 import { Select } from '../../components/select.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { PageHead } from '../page-head.tsx';
 import { CallsOverTime } from './calls-over-time.tsx';
 import { ShareTable } from './share-table.tsx';
 import { UsageTotals } from './usage-totals.tsx';
 import { type Usage, useUsage } from './use-usage.ts';
 
-const from = '/w/$workspace/settings/usage';
 const options = Object.entries(usageRanges).map(([value, { title }]) => ({ value, title: `Last ${title}` }));
 
 /** The calls of agents: when, how long, how many failed, with which keys and skills. */
 export function UsagePage() {
   const { workspace } = usePlace();
-  const { range = '7d' } = useSearch({ from });
-  const navigate = useNavigate({ from });
+  const [{ range = '7d' }, show] = useShown('/w/$workspace/settings/usage');
   const { usage, now, error, retry } = useUsage(range);
   return (
     <>
@@ -30,31 +28,28 @@ export function UsagePage() {
             label="Range"
             value={range}
             options={options}
-            onValue={(value) => void navigate({ search: { range: findUsageRange(value) }, replace: true })}
+            onValue={(value) => show({ range: findUsageRange(value) }, true)}
           />
         }
       />
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={retry} />
-        </div>
-      )}
-      {usage === null ? (
-        error === null && <Skeleton lines={8} />
-      ) : usage.calls === 0 ? (
-        <EmptyState
-          title={`No calls in the last ${usageRanges[range].title}`}
-          action={
-            <Link to="/w/$workspace" params={{ workspace: workspace.id }} className="text-accent hover:underline">
-              Connect an agent
-            </Link>
-          }
-        >
-          Every call of a tool by an agent is counted here, a few seconds after it ends.
-        </EmptyState>
-      ) : (
-        <Sums usage={usage} range={range} now={now} />
-      )}
+      <Loaded value={usage} error={error} onRetry={retry}>
+        {(sums) =>
+          sums.calls > 0 ? (
+            <Sums usage={sums} range={range} now={now} />
+          ) : (
+            <EmptyState
+              title={`No calls in the last ${usageRanges[range].title}`}
+              action={
+                <Link to="/w/$workspace" params={{ workspace: workspace.id }} className="text-accent hover:underline">
+                  Connect an agent
+                </Link>
+              }
+            >
+              Every call of a tool by an agent is counted here, a few seconds after it ends.
+            </EmptyState>
+          )
+        }
+      </Loaded>
     </>
   );
 }

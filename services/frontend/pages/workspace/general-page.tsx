@@ -1,15 +1,15 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { parseName } from '../../../contracts/names.ts';
 import { keysUrl, mcpUrl } from '../../app/environment.ts';
+import { useShown } from '../../app/use-shown.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
-import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
+import { ErrorLine } from '../../components/error-state.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Field } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
+import { Loaded } from '../../components/loaded.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { Snippet } from '../../components/snippet.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
@@ -22,38 +22,30 @@ import { Part } from '../section.tsx';
 import { CreateWorkspace } from './create-workspace.tsx';
 import { LeaveWorkspace } from './leave-workspace.tsx';
 
-const from = '/w/$workspace/settings/general';
 const nameRule = (text: string) => parseName('workspace', text);
 
 /** The workspace itself: its name, its addresses, and the ways in and out. */
 export function GeneralPage() {
   const { workspace, role } = usePlace();
-  const { add } = useSearch({ from });
-  const navigate = useNavigate({ from });
+  const [{ add }, show] = useShown('/w/$workspace/settings/general');
   const { data, error, retry } = useOperation(generalQuery, { workspace: workspace.id });
-  const shown = data?.workspace ?? null;
   return (
     <>
       <PageHead title="General" about="This workspace, and your membership." />
-      {error !== null && (
-        <div className="mb-6">
-          <ErrorState error={error} onRetry={retry} />
-        </div>
-      )}
       <div className="grid max-w-text gap-10">
         <Part title="Workspace">
           {role === 'owner' && <Rename key={workspace.name} />}
-          {shown === null ? (
-            error === null && <Skeleton lines={3} />
-          ) : (
-            <Facts>
-              {role !== 'owner' && <Fact name="Name">{workspace.name}</Fact>}
-              {shown.owner != null && <Fact name="Owner">{`${shown.owner.name} (${shown.owner.email})`}</Fact>}
-              <Fact name="Created">
-                <RelativeTime at={shown.createdAt} />
-              </Fact>
-            </Facts>
-          )}
+          <Loaded value={data?.workspace ?? null} error={error} onRetry={retry} lines={3}>
+            {({ owner, createdAt }) => (
+              <Facts>
+                {role !== 'owner' && <Fact name="Name">{workspace.name}</Fact>}
+                {owner != null && <Fact name="Owner">{`${owner.name} (${owner.email})`}</Fact>}
+                <Fact name="Created">
+                  <RelativeTime at={createdAt} />
+                </Fact>
+              </Facts>
+            )}
+          </Loaded>
         </Part>
         <Part title="Addresses">
           <Copied label="Id of the workspace, for scripts and support" text={workspace.id} />
@@ -70,13 +62,13 @@ export function GeneralPage() {
         <Part title="Another workspace">
           <p className="text-quiet">A new workspace starts empty, and you own it.</p>
           <div>
-            <Button icon="plus" onClick={() => void navigate({ search: { add: true } })}>
+            <Button icon="plus" onClick={() => show({ add: true })}>
               Create workspace
             </Button>
           </div>
         </Part>
       </div>
-      {add === true && <CreateWorkspace onClose={() => void navigate({ search: {}, replace: true })} />}
+      {add === true && <CreateWorkspace onClose={() => show({ add: undefined }, true)} />}
     </>
   );
 }
