@@ -12,7 +12,7 @@ const table: Readonly<Record<string, readonly RegExp[]>> = {
   'services/runtime': [/^services\/(contracts|kit)\//],
   'services/frontend': [
     /^services\/contracts\/(graphql|ids|errors|env|clients)(\.ts$|\/)/,
-    /^services\/contracts\/(activity-changes|activity-words|browser-answers|close-codes|explain-key|file-path|key-disclosure|mcp-server-catalogue|mcp-server-deadlines|member-roles|names|password-rule|provider-refusal|runtime-hand-over|secret-words|shell-word|token|tool-pattern|workspace-limits)\.ts$/,
+    /^services\/contracts\/(activity-changes|activity-words|browser-answers|close-codes|email-address|explain-key|file-path|key-disclosure|mcp-server-catalogue|mcp-server-deadlines|member-roles|names|password-rule|provider-refusal|runtime-hand-over|secret-words|shell-word|token|tool-pattern|workspace-limits)\.ts$/,
   ],
   // The bus inside one process is started like a service. The stored data of bus, graph and files is read only
   // while no service runs on it.

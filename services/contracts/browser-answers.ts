@@ -10,6 +10,8 @@ export interface AccountAnswers {
   readonly 'passkey/options': { readonly options: object };
   readonly passkey: SignedIn;
   readonly reset: null;
+  /** The new address of the account. */
+  readonly address: { readonly email: string };
   readonly refresh: null;
   readonly 'sign-out': null;
   readonly invitation: ShownInvitation;

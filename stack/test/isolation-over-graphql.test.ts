@@ -162,8 +162,8 @@ const untried: readonly RegExp[] = [
   /^Mutation\.createWorkspace(\(input\.ownerEmail\))?$/,
   // Over WebSocket: services/backend/test/changes-feed.test.ts.
   /^Subscription\.(changes|runtimeStates)(\(workspace\))?$/,
-  // Of the caller's own account, which belongs to no workspace: services/backend/test/{passwords,passkeys,sessions}.test.ts.
-  /^Mutation\.(setPassword|beginPasskey|addPasskey|renamePasskey|removePasskey|endSession|endOtherSessions)(\(.+\))?$/,
+  // Of the caller's own account, which belongs to no workspace: services/backend/test/{own-account,passwords,passkeys,sessions}.test.ts.
+  /^Mutation\.(changeName|sendAddressLink|setPassword|beginPasskey|addPasskey|renamePasskey|removePasskey|endSession|endOtherSessions)(\(.+\))?$/,
   // These fields read everything, and name nothing.
   /^Query\.(viewer|workspace|workspaces)$/,
 ];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type AccountRoutes, addAccountRoute } from './account-route.ts';
 import { endSession, readRefreshToken, refreshSession, signedOut } from './browser-sessions.ts';
+import { type AddressNeeds, addressShape, confirmAddress } from './change-address.ts';
 import { linkShape, signInWithLink } from './link-sign-in.ts';
 import { beginPasskeySignIn, type PasskeyNeeds, passkeyShape, signInWithPasskey } from './passkey-sign-in.ts';
 import { type PasswordNeeds, passwordShape, signInWithPassword } from './password-sign-in.ts';
@@ -10,7 +11,7 @@ import { clearedCookies, cookiesOf, refreshTokenIn } from './session-cookies.ts'
 import type { SignInNeeds } from './sign-in.ts';
 import { waysToSignIn } from './sign-in-ways.ts';
 
-type AccountNeeds = SignInNeeds & PasswordNeeds & PasskeyNeeds & ResetNeeds & WithProvider;
+type AccountNeeds = SignInNeeds & PasswordNeeds & PasskeyNeeds & ResetNeeds & AddressNeeds & WithProvider;
 
 /** `POST /account/…`: signs people in and out. */
 export function addAccounts(account: AccountRoutes, backend: AccountNeeds): void {
@@ -29,6 +30,8 @@ export function addAccounts(account: AccountRoutes, backend: AccountNeeds): void
   );
 
   addAccountRoute(account, 'reset', resetShape, (exchange) => sendSignInLink(backend, exchange));
+
+  addAccountRoute(account, 'address', addressShape, (exchange) => confirmAddress(backend, exchange));
 
   addAccountRoute(account, 'refresh', z.object({}), async ({ request, reply }) => {
     const token = refreshTokenIn(backend, request.headers);

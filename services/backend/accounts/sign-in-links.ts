@@ -1,9 +1,9 @@
+import { parseEmail } from '../../contracts/email-address.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { findId, newId, parseId, type SignInLinkId, type UserId } from '../../contracts/ids.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
 import { type Node, pageMax, type Transaction, type WithGraph } from '../graph/graph.ts';
 import { requireOperator } from '../members/access.ts';
-import { parseEmail } from '../members/users.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import { readSignedText, signText } from '../secrets/signed-text.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';

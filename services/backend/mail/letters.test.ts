@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../contracts/secret.ts';
-import { invitation, signInLink } from './letters.ts';
+import { addressChanged, addressLink, invitation, signInLink } from './letters.ts';
 
 const link = new Secret('https://app.example.com/sign-in#token=a&b"c');
 const expiresAt = Date.UTC(2030, 0, 2, 3, 4, 59);
 const letters = {
   invitation: invitation({ workspace: 'Acme', inviter: 'Ann', link, expiresAt }),
   signInLink: signInLink({ link, expiresAt }),
+  addressLink: addressLink({ link, expiresAt }),
+  addressChanged: addressChanged({ to: 'ann@new.example', link }),
 };
 
 it('an invitation names workspace, inviter, link and the end of its validity', () => {

@@ -45,7 +45,32 @@ export function signInLink({ link, expiresAt }: OneTimeLink): Letter {
   });
 }
 
-interface Description extends OneTimeLink {
+/** To the new address of an account. */
+export function addressLink({ link, expiresAt }: OneTimeLink): Letter {
+  return write({
+    subject: 'Confirm your new address',
+    before: ['Your account gets this address when you open the link in the browser in which you are signed in.'],
+    action: 'Confirm the address',
+    after: 'If you did not ask for it, ignore this mail. Nothing changes without you.',
+    ...{ link, expiresAt },
+  });
+}
+
+/** To the address before, whose owner may know nothing of the change. */
+export function addressChanged({ to, link }: { readonly to: string; readonly link: Secret }): Letter {
+  return write({
+    subject: 'The address of your account was changed',
+    before: [`Your account now has the address ${shownName(to)}. Mail goes there from now on.`],
+    action: 'Open your account',
+    after: 'If you did not change it, tell the operator of the platform at once.',
+    ...{ link, expiresAt: null },
+  });
+}
+
+interface Description {
+  readonly link: Secret;
+  /** Null: an address of the pages, which is no one-time link. */
+  readonly expiresAt: number | null;
   readonly subject: string;
   readonly before: readonly string[];
   readonly action: string;
@@ -53,15 +78,15 @@ interface Description extends OneTimeLink {
 }
 
 function write({ subject, before, action, after, link, expiresAt }: Description): Letter {
-  const validity = `The link works once, until ${shownTime(expiresAt)}.`;
+  const validity = expiresAt === null ? [] : [`The link works once, until ${shownTime(expiresAt)}.`];
   const url = link.reveal();
-  const text = [...before, `${action}:\n${url}`, validity, after].join('\n\n');
+  const text = [...before, `${action}:\n${url}`, ...validity, after].join('\n\n');
   const html = [
     ...before.map(paragraph),
     `<p style="margin:24px 0"><a href="${escapedHtml(url)}" style="${buttonStyle}">${escapedHtml(action)}</a></p>`,
     // A mail client may show no links, or a person may want to read the address first.
     `<p style="margin:0 0 16px;font-size:13px;color:#555;word-break:break-all">${escapedHtml(url)}</p>`,
-    paragraph(validity),
+    ...validity.map(paragraph),
     paragraph(after),
   ].join('\n');
   return { subject, link, text: new Secret(`${text}\n`), html: new Secret(page(subject, html)) };

@@ -1,23 +1,25 @@
 import { z } from 'zod';
+import { parseEmail } from '../../contracts/email-address.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { newId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
 import { Secret } from '../../contracts/secret.ts';
 import { shownLine } from '../../contracts/shown-text.ts';
 import type { Condition, Node, Transaction } from '../graph/graph.ts';
-import { parseEmail } from '../members/users.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { Letter } from './letters.ts';
 import { mailWaiting } from './mail-state.ts';
 
 export interface NewMail {
   /** Its mail to one address is bounded apart from other kinds, so that a flood of links prevents no invitation. */
-  readonly kind: 'invitation' | 'sign-in';
+  readonly kind: 'invitation' | 'sign-in' | 'address' | 'notice';
   readonly to: string;
   readonly letter: Letter;
   /** The workspace whose members caused it; null for a person's own mail. */
   readonly workspace: WorkspaceId | null;
   /** The person who caused it; null for an operator and for a person's own mail. */
   readonly author: UserId | null;
+  /** Who asked for mail to an address that is not known as the own one yet: the mail takes turns as this person's. */
+  readonly sender?: UserId;
   /** When its link expires: after that it is not sent. */
   readonly expiresAt: number;
 }
@@ -41,12 +43,12 @@ const bodyMaxBytes = 48 * 1024;
  * `mailSender.wake()`. Throws `rate_limited` when there is too much mail, which rejects the change too.
  */
 export async function queueMail({ secrets }: WithSecrets, transaction: Transaction, mail: NewMail): Promise<void> {
-  const { kind, workspace, author, expiresAt } = mail;
+  const { kind, workspace, author, sender, expiresAt } = mail;
   const now = Date.now();
   const to = parseEmail(mail.to);
   const address = new Secret(`mail ${kind} ${to}`);
   const slot = await freeSlot(transaction, secrets.digests(address), now);
-  const source = workspace ?? secrets.digest(address);
+  const source = workspace ?? sender ?? secrets.digest(address);
   await refuseTooMuch(transaction, { source, author, isOwn: workspace === null });
   const id = newId('mail');
   await transaction.create('mail', {

@@ -1,7 +1,7 @@
 import type { WithSecrets } from './secrets.ts';
 
 /** A text that is signed for one purpose is refused for another. */
-export type SignedFor = 'refresh token' | 'sign-in link' | 'invitation' | 'file ticket';
+export type SignedFor = 'refresh token' | 'sign-in link' | 'invitation' | 'new address' | 'file ticket';
 
 /** `TEXT.SIGNATURE`: a text that only this platform can have written. */
 export function signText({ secrets }: WithSecrets, purpose: SignedFor, text: string): string {

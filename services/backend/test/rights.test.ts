@@ -259,6 +259,15 @@ const rows: Readonly<Record<string, Row>> = {
     right: 'operate',
     ask: (_at, token) => ask('mutation { createSignInLink(email: "owner@localhost") { expiresAt } }', {}, token),
   },
+  changeName: {
+    right: 'self',
+    ask: (_at, token) => ask('mutation { changeName(name: "Ann") { id } }', {}, token),
+  },
+  sendAddressLink: {
+    right: 'self',
+    ask: (_at, token) =>
+      ask('mutation ($e: String!) { sendAddressLink(email: $e) }', { e: `${fresh()}@example.com` }, token),
+  },
   setPassword: {
     right: 'self',
     ask: (_at, token) => ask('mutation { setPassword(password: "correct horse") { id } }', {}, token),

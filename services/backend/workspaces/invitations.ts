@@ -1,3 +1,4 @@
+import { parseEmail } from '../../contracts/email-address.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { findId, newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { isAtLeast, type MemberRole } from '../../contracts/member-roles.ts';
@@ -11,7 +12,6 @@ import { invitation as invitationLetter } from '../mail/letters.ts';
 import type { WithMail } from '../mail/mail-sender.ts';
 import { queueMail } from '../mail/queue-mail.ts';
 import { allows, parseMemberRole, requireRank } from '../members/access.ts';
-import { parseEmail } from '../members/users.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import { readSignedText, signText } from '../secrets/signed-text.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';

@@ -54,6 +54,12 @@ const invitation = createRoute({
   component: lazyRouteComponent(() => import('../pages/sign-in/invitation-page.tsx'), 'InvitationPage'),
 });
 
+const confirmAddress = createRoute({
+  getParentRoute: () => root,
+  path: '/confirm-address',
+  component: lazyRouteComponent(() => import('../pages/account/confirm-address-page.tsx'), 'ConfirmAddressPage'),
+});
+
 const workspace = createRoute({ getParentRoute: () => root, path: '/w/$workspace', component: Frame });
 
 const home = createRoute({
@@ -212,7 +218,7 @@ function readKeySearch({ tab, ...panel }: Record<string, unknown>): PanelSearch 
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    ...[start, signIn, invitation, connect, consent, oauthCallback],
+    ...[start, signIn, invitation, confirmAddress, connect, consent, oauthCallback],
     ...(components === null ? [] : [components]),
     workspace.addChildren([
       ...[home, skills, skill, roles, activity],

@@ -850,7 +850,21 @@ export type ActivityQuery = { readonly workspace: { readonly id: string, readonl
 export type AccountQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AccountQuery = { readonly viewer: { readonly id: string, readonly email: string | null, readonly hasPassword: boolean, readonly hasWayToSignIn: boolean, readonly passkeys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly lastUsedAt: number | null }>, readonly sessions: ReadonlyArray<{ readonly id: string, readonly device: string, readonly lastUsedAt: number, readonly isCurrent: boolean }> } };
+export type AccountQuery = { readonly viewer: { readonly id: string, readonly name: string, readonly email: string | null, readonly hasPassword: boolean, readonly hasWayToSignIn: boolean, readonly passkeys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly lastUsedAt: number | null }>, readonly sessions: ReadonlyArray<{ readonly id: string, readonly device: string, readonly lastUsedAt: number, readonly isCurrent: boolean }> } };
+
+export type ChangeNameMutationVariables = Exact<{
+  name: string;
+}>;
+
+
+export type ChangeNameMutation = { readonly changeName: { readonly id: string } };
+
+export type SendAddressLinkMutationVariables = Exact<{
+  email: string;
+}>;
+
+
+export type SendAddressLinkMutation = { readonly sendAddressLink: boolean };
 
 export type SetPasswordMutationVariables = Exact<{
   current?: string | null | undefined;
@@ -1190,7 +1204,15 @@ export const activityQuery: Operation<ActivityQuery, ActivityQueryVariables> = {
 };
 
 export const accountQuery: Operation<AccountQuery, AccountQueryVariables> = {
-  text: "query Account{viewer{id email hasPassword hasWayToSignIn passkeys(first:20){id name lastUsedAt}sessions(first:50){id device lastUsedAt isCurrent}}}",
+  text: "query Account{viewer{id name email hasPassword hasWayToSignIn passkeys(first:20){id name lastUsedAt}sessions(first:50){id device lastUsedAt isCurrent}}}",
+};
+
+export const changeNameMutation: Operation<ChangeNameMutation, ChangeNameMutationVariables> = {
+  text: "mutation ChangeName($name:String!){changeName(name:$name){id}}",
+};
+
+export const sendAddressLinkMutation: Operation<SendAddressLinkMutation, SendAddressLinkMutationVariables> = {
+  text: "mutation SendAddressLink($email:String!){sendAddressLink(email:$email)}",
 };
 
 export const setPasswordMutation: Operation<SetPasswordMutation, SetPasswordMutationVariables> = {

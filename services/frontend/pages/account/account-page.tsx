@@ -21,10 +21,11 @@ import { addPasskey } from '../../graphql/passkeys.ts';
 import { useOperation } from '../../graphql/use-operation.ts';
 import { PageHead } from '../page-head.tsx';
 import { Part } from '../section.tsx';
+import { OwnNames } from './own-names.tsx';
 
 type Viewer = AccountQuery['viewer'];
 
-/** How the person signs in, and where. */
+/** Who the person is, and how and where the person signs in. */
 export function AccountPage() {
   const { data, error, retry } = useOperation(accountQuery, {});
   return (
@@ -38,6 +39,7 @@ export function AccountPage() {
                 Only a link signs you in so far. Set a password or add a passkey.
               </p>
             )}
+            <OwnNames name={viewer.name} email={viewer.email ?? ''} />
             <Password viewer={viewer} />
             <Passkeys viewer={viewer} />
             <Sessions viewer={viewer} />

@@ -1,0 +1,105 @@
+import { type FormEvent, useState } from 'react';
+import { parseEmail } from '../../../contracts/email-address.ts';
+import { parsePersonName } from '../../../contracts/names.ts';
+import { Button } from '../../components/button.tsx';
+import { ErrorLine } from '../../components/error-state.tsx';
+import { Field, problemOf } from '../../components/field.tsx';
+import { showToast } from '../../components/toast.tsx';
+import { useAction } from '../../components/use-action.ts';
+import { send } from '../../graphql/client.ts';
+import { changeNameMutation, sendAddressLinkMutation } from '../../graphql/generated/operations.ts';
+import { useRead } from '../../graphql/use-read.ts';
+import { readWays } from '../../graphql/ways.ts';
+import { Part } from '../section.tsx';
+
+/** The name and the address of the person. */
+export function OwnNames({ name, email }: { readonly name: string; readonly email: string }) {
+  return (
+    <>
+      <Part title="Name">
+        <Rename key={name} present={name} />
+      </Part>
+      <Part title="E-mail address">
+        <Address key={email} present={email} />
+      </Part>
+    </>
+  );
+}
+
+function Rename({ present }: { readonly present: string }) {
+  const [name, setName] = useState(present);
+  const rename = useAction(async () => {
+    await send(changeNameMutation, { name: name.trim() });
+    showToast(`Others see you as ${name.trim()}.`);
+  });
+  const isReady = name.trim() !== present && problemOf(parsePersonName, name) === null;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady) rename.run();
+  };
+  return (
+    <form onSubmit={submit} className="grid max-w-question gap-4">
+      <Field
+        label="Your name"
+        name="name"
+        autoComplete="name"
+        hint="As others see it."
+        value={name}
+        onText={setName}
+        rule={parsePersonName}
+      />
+      <ErrorLine error={rename.error} />
+      <div>
+        <Button type="submit" disabled={!isReady} isBusy={rename.isBusy}>
+          Save name
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Address({ present }: { readonly present: string }) {
+  const [email, setEmail] = useState('');
+  const [sentTo, setSentTo] = useState<string | null>(null);
+  const { data: ways } = useRead('', readWays);
+  const ask = useAction(async () => {
+    setSentTo(null);
+    await send(sendAddressLinkMutation, { email: email.trim() });
+    setSentTo(email.trim());
+  });
+  const isReady = email.trim() !== '' && problemOf(parseEmail, email) === null;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady) ask.run();
+  };
+  return (
+    <form onSubmit={submit} className="grid max-w-question gap-4">
+      <p>
+        You sign in as <strong className="break-all font-medium">{present}</strong>.
+      </p>
+      <Field
+        label="New address"
+        type="email"
+        name="new-email"
+        autoComplete="email"
+        hint="A link goes there. Your account keeps its address until you open the link."
+        value={email}
+        onText={setEmail}
+        rule={parseEmail}
+      />
+      <ErrorLine error={ask.error} />
+      <div>
+        <Button type="submit" disabled={!isReady} isBusy={ask.isBusy}>
+          Send link
+        </Button>
+      </div>
+      {sentTo !== null && (
+        <p role="status" className="break-words text-13 text-quiet">
+          {ways?.mail === false
+            ? `This platform sends no mail: an operator finds the link for ${sentTo} in the log of the backend.`
+            : `A link is on its way to ${sentTo}. Open it in this browser, within an hour.`}
+        </p>
+      )}
+    </form>
+  );
+}
