@@ -106,7 +106,7 @@ async function writeAddress(
   }
   await transaction.update('user', user.id, { email }, { anchor: null });
   // They were sent to the address before.
-  await removeLinks(transaction, user.id);
+  await removeLinks(backend, transaction, user);
   const link = new Secret(`${backend.config.PUBLIC_FRONTEND_URL}/sign-in`);
   const mail = { kind: 'notice', to: user.email, workspace: null, author: null } as const;
   const letter = addressChanged({ to: email, link });

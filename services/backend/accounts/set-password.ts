@@ -4,6 +4,7 @@ import { checkPassword } from '../../contracts/password-rule.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import type { WithBus, WithConfig } from '../bus/with-bus.ts';
 import type { Graph, Node, Transaction, WithGraph } from '../graph/graph.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal, UserPrincipal } from '../tokens/verify-token.ts';
 import { announceAccount } from './announce-account.ts';
 import type { WithAttempts } from './attempts.ts';
@@ -20,7 +21,12 @@ export interface NewPassword {
   readonly password: Secret;
 }
 
-type SetPasswordNeeds = WithGraph & WithBus & WithConfig<'SIGN_IN_PASSWORDS'> & WithPasswords & WithAttempts;
+type SetPasswordNeeds = WithGraph &
+  WithBus &
+  WithSecrets &
+  WithConfig<'SIGN_IN_PASSWORDS'> &
+  WithPasswords &
+  WithAttempts;
 
 /** Sets the caller's password. Everybody else who is signed in as this person, or has a link, must use the new one. */
 export async function setPassword(
@@ -40,7 +46,7 @@ export async function setPassword(
     if ((await findSession(transaction, person.session)) === null) throw signedOut();
     await writePassword(transaction, { user, stored, hash });
     await endOtherSessions(transaction, person);
-    await removeLinks(transaction, user.id);
+    await removeLinks(backend, transaction, user);
   });
   announceAccount(backend, user.id);
 }

@@ -3,6 +3,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { findId, newId, parseId, type SignInLinkId, type UserId } from '../../contracts/ids.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
 import { type Node, pageMax, type Transaction, type WithGraph } from '../graph/graph.ts';
+import { withdrawMail } from '../mail/queue-mail.ts';
 import { requireOperator } from '../members/access.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import { readSignedText, signText } from '../secrets/signed-text.ts';
@@ -50,8 +51,14 @@ export async function addLink(transaction: Transaction, backend: LinkNeeds, user
   return { email: user.email, url: urlOf(backend, link.id), expiresAt: link.expiresAt };
 }
 
-export async function removeLinks(transaction: Transaction, user: UserId): Promise<void> {
+/** With those whose mail still waits. */
+export async function removeLinks(
+  backend: WithSecrets,
+  transaction: Transaction,
+  { id: user, email: to }: Node<'user'>,
+): Promise<void> {
   for (const { id } of await linksOf(transaction, user)) await transaction.remove('signInLink', id, null);
+  await withdrawMail(backend, transaction, { kind: 'sign-in', to, workspace: null });
 }
 
 async function linksOf(transaction: Transaction, user: UserId): Promise<readonly Node<'signInLink'>[]> {

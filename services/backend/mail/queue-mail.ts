@@ -7,7 +7,7 @@ import { shownLine } from '../../contracts/shown-text.ts';
 import type { Condition, Node, Transaction } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { Letter } from './letters.ts';
-import { mailWaiting } from './mail-state.ts';
+import { type MailState, mailWaiting } from './mail-state.ts';
 
 export interface NewMail {
   /** Its mail to one address is bounded apart from other kinds, so that a flood of links prevents no invitation. */
@@ -46,7 +46,7 @@ export async function queueMail({ secrets }: WithSecrets, transaction: Transacti
   const { kind, workspace, author, sender, expiresAt } = mail;
   const now = Date.now();
   const to = parseEmail(mail.to);
-  const address = new Secret(`mail ${kind} ${to}`);
+  const address = addressOf(kind, to);
   const slot = await freeSlot(transaction, secrets.digests(address), now);
   const source = workspace ?? sender ?? secrets.digest(address);
   await refuseTooMuch(transaction, { source, author, isOwn: workspace === null });
@@ -58,6 +58,34 @@ export async function queueMail({ secrets }: WithSecrets, transaction: Transacti
   });
 }
 
+export interface WithdrawnMail extends Pick<NewMail, 'kind' | 'to'> {
+  /** Null: of any source. */
+  readonly workspace: WorkspaceId | null;
+}
+
+/** Mail that waits is not sent once its link leads nowhere. Mail that is being sent ends by itself. */
+export async function withdrawMail(
+  { secrets }: WithSecrets,
+  transaction: Transaction,
+  { kind, to, workspace }: WithdrawnMail,
+): Promise<void> {
+  for (const digest of secrets.digests(addressOf(kind, to))) {
+    for (const { id, source, state } of await mailIn(transaction, digest)) {
+      const isMeant = workspace === null || source === workspace;
+      if (isMeant && state === ('waiting' satisfies MailState)) await transaction.remove('mail', id, null);
+    }
+  }
+}
+
+function addressOf(kind: NewMail['kind'], to: string): Secret {
+  return new Secret(`mail ${kind} ${to}`);
+}
+
+async function mailIn(transaction: Transaction, digest: string): Promise<readonly Node<'mail'>[]> {
+  const where = [{ field: 'slot', prefix: `${digest}/` }] as const;
+  return (await transaction.select({ type: 'mail', anchor: null, limit: perAddressMax, where })).nodes;
+}
+
 /**
  * An address has a number of slots. Each mail takes one and keeps it for an hour, and as long as it waits. Two
  * concurrent changes cannot take the same one.
@@ -65,12 +93,7 @@ export async function queueMail({ secrets }: WithSecrets, transaction: Transacti
 async function freeSlot(transaction: Transaction, digests: readonly string[], now: number): Promise<string> {
   const taken = new Map<string, Node<'mail'>>();
   for (const digest of digests) {
-    const prefix = `${digest}/`;
-    const { nodes } = await transaction.select({
-      ...{ type: 'mail', anchor: null, limit: perAddressMax },
-      where: [{ field: 'slot', prefix }],
-    });
-    for (const node of nodes) taken.set(node.slot.slice(prefix.length), node);
+    for (const node of await mailIn(transaction, digest)) taken.set(node.slot.slice(digest.length + 1), node);
   }
   const numbers = Array.from({ length: perAddressMax }, (_, number) => String(number));
   const [current = ''] = digests;

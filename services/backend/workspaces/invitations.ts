@@ -7,10 +7,10 @@ import { invitationsMax } from '../../contracts/workspace-limits.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
 import { tooMany } from '../graph/get-node.ts';
-import type { Graph, Node } from '../graph/graph.ts';
+import type { Graph, Node, Transaction } from '../graph/graph.ts';
 import { invitation as invitationLetter } from '../mail/letters.ts';
 import type { WithMail } from '../mail/mail-sender.ts';
-import { queueMail } from '../mail/queue-mail.ts';
+import { queueMail, withdrawMail } from '../mail/queue-mail.ts';
 import { allows, parseMemberRole, requireRank } from '../members/access.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import { readSignedText, signText } from '../secrets/signed-text.ts';
@@ -43,7 +43,7 @@ export async function invite(
     await requireNoMember(change, email);
     const before = await transaction.findBy('invitation', { email }, workspace);
     if (before !== null) requireRank(access, parseMemberRole(before.role));
-    if (before !== null) await transaction.remove('invitation', before.id, workspace);
+    if (before !== null) await removeInvitation(backend, transaction, before);
     else await requireRoom(change);
     const createdAt = Date.now();
     const made = {
@@ -78,7 +78,7 @@ export async function invite(
 
 /** Its link no longer works. Idempotent. */
 export async function withdrawInvitation(
-  backend: ChangeNeeds,
+  backend: ChangeNeeds & WithSecrets,
   request: InvitationRequest,
   named: string,
 ): Promise<void> {
@@ -86,9 +86,19 @@ export async function withdrawInvitation(
   await change(backend, { ...request, right: 'administer' }, async ({ transaction, workspace, record }) => {
     const invitation = await transaction.find('invitation', id, workspace);
     if (invitation === null) throw new SvcError('not_found', `There is no invitation "${id}".`);
-    await transaction.remove('invitation', id, workspace);
+    await removeInvitation(backend, transaction, invitation);
     record({ action: 'remove', subject: id, subjectKind: 'invitation', subjectName: invitation.email, changes: {} });
   });
+}
+
+/** Its mail is not sent any more, for example to a mistyped address. */
+async function removeInvitation(
+  backend: WithSecrets,
+  transaction: Transaction,
+  { id, email, workspace }: Node<'invitation'>,
+): Promise<void> {
+  await transaction.remove('invitation', id, workspace);
+  await withdrawMail(backend, transaction, { kind: 'invitation', to: email, workspace });
 }
 
 /** The token is in the fragment, which browsers send to no server. So no log contains it. */
