@@ -1,9 +1,10 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { parseEmail } from '../../../contracts/email-address.ts';
 import { parsePersonName } from '../../../contracts/names.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine } from '../../components/error-state.tsx';
-import { Field, problemOf } from '../../components/field.tsx';
+import { Field } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
@@ -32,13 +33,8 @@ function Rename({ present }: { readonly present: string }) {
     await send(changeNameMutation, { name: name.trim() });
     showToast(`Others see you as ${name.trim()}.`);
   });
-  const isReady = name.trim() !== present && problemOf(parsePersonName, name) === null;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) rename.run();
-  };
   return (
-    <form onSubmit={submit} className="grid max-w-question gap-4">
+    <Form onSubmit={rename.run} className="grid max-w-question gap-4">
       <Field
         label="Your name"
         name="name"
@@ -50,11 +46,11 @@ function Rename({ present }: { readonly present: string }) {
       />
       <ErrorLine error={rename.error} />
       <div>
-        <Button type="submit" disabled={!isReady} isBusy={rename.isBusy}>
+        <Button type="submit" disabled={name.trim() === present} isBusy={rename.isBusy}>
           Save name
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -67,13 +63,8 @@ function Address({ present }: { readonly present: string }) {
     await send(sendAddressLinkMutation, { email: email.trim() });
     setSentTo(email.trim());
   });
-  const isReady = email.trim() !== '' && problemOf(parseEmail, email) === null;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) ask.run();
-  };
   return (
-    <form onSubmit={submit} className="grid max-w-question gap-4">
+    <Form onSubmit={ask.run} className="grid max-w-question gap-4">
       <p>
         You sign in as <strong className="break-all font-medium">{present}</strong>.
       </p>
@@ -89,7 +80,7 @@ function Address({ present }: { readonly present: string }) {
       />
       <ErrorLine error={ask.error} />
       <div>
-        <Button type="submit" disabled={!isReady} isBusy={ask.isBusy}>
+        <Button type="submit" isBusy={ask.isBusy}>
           Send link
         </Button>
       </div>
@@ -100,6 +91,6 @@ function Address({ present }: { readonly present: string }) {
             : `A link is on its way to ${sentTo}. Open it in this browser, within an hour.`}
         </p>
       )}
-    </form>
+    </Form>
   );
 }
