@@ -1,5 +1,4 @@
 import { ReadableStream } from 'node:stream/web';
-import { Decrypter, Encrypter } from 'age-encryption';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Secret } from '../../services/contracts/secret.ts';
 import { beginningOf } from '../machine/bounded-file.ts';
@@ -11,7 +10,7 @@ type Transform = (source: Bytes) => AsyncGenerator<Uint8Array, void>;
 /** Encrypts with a passphrase, in the age format (age-encryption.org/v1). */
 export function encrypting(passphrase: Secret): Transform {
   return async function* (source) {
-    const encrypter = new Encrypter();
+    const encrypter = new (await age()).Encrypter();
     encrypter.setPassphrase(passphrase.reveal());
     yield* await encrypter.encrypt(streamOf(source));
   };
@@ -26,7 +25,7 @@ export function decrypting(file: string, passphrase: Secret | null): Transform {
         hint: 'Without a terminal, name a file that holds it: --passphrase-file FILE',
       });
     }
-    const decrypter = new Decrypter();
+    const decrypter = new (await age()).Decrypter();
     decrypter.addPassphrase(passphrase.reveal());
     const plain = await decrypter.decrypt(streamOf(source)).catch((cause: unknown) => {
       throw new SvcError('forbidden', `The passphrase does not open "${file}".`, {
@@ -46,6 +45,9 @@ export function decrypting(file: string, passphrase: Secret | null): Transform {
 export function isEncrypted(file: string): boolean {
   return beginningOf(file, headerMaxBytes).startsWith(magic);
 }
+
+/** Loaded on use: its curves take a tenth of a second, and most archives are not encrypted. */
+const age = () => import('age-encryption');
 
 const magic = 'age-encryption.org/v1\n';
 /** A header for one passphrase, and the work that its key takes: 2 to this power. */

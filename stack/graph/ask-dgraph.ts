@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { SignJWT } from 'jose';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { request } from '../client/http.ts';
@@ -73,6 +72,8 @@ export async function accessToken(
   { user, groups }: { readonly user: string; readonly groups: readonly string[] },
 ): Promise<string> {
   const claims = { userid: user, groups, namespace: 0 };
+  // Loaded on use: most platforms have no Dgraph.
+  const { SignJWT } = await import('jose');
   const unsigned = new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).setExpirationTime(lifetime);
   // Dgraph uses the whole file as its key, the line end included.
   return await unsigned.sign(readFileSync(aclKeyFile));

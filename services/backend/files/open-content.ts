@@ -1,8 +1,6 @@
 import type { NatsContentOptions } from '../../kit/bus/content.ts';
-import { connectForContent } from '../../kit/bus/nats/connect-for-content.ts';
 import type { Blobs } from './blobs.ts';
 import { FolderBlobs } from './folder-blobs.ts';
-import { JetStreamBlobs } from './jetstream-blobs.ts';
 
 export type BlobsPlace =
   | { readonly engine: 'folder'; readonly dir: string }
@@ -17,6 +15,9 @@ export async function openBlobsContent(place: BlobsPlace): Promise<OpenedBlobs> 
   if (place.engine === 'folder') {
     return { blobs: await FolderBlobs.open(place.dir), [Symbol.asyncDispose]: async () => undefined };
   }
+  // Loaded on use: a platform of one process has no NATS.
+  const { connectForContent } = await import('../../kit/bus/nats/connect-for-content.ts');
+  const { JetStreamBlobs } = await import('./jetstream-blobs.ts');
   const connection = await connectForContent(place);
   const close = () => connection.close();
   try {

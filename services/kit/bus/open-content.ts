@@ -1,6 +1,5 @@
 import type { BusContent, NatsContentOptions, SqliteContentOptions } from './content.ts';
 import { SqliteBusContent } from './inproc/content.ts';
-import { openNatsContent } from './nats/content.ts';
 
 export { copyBus } from './inproc/copy-bus.ts';
 
@@ -9,5 +8,8 @@ export type BusContentOptions =
   | ({ readonly engine: 'nats' } & NatsContentOptions);
 
 export async function openBusContent(options: BusContentOptions): Promise<BusContent> {
-  return options.engine === 'sqlite' ? new SqliteBusContent(options) : await openNatsContent(options);
+  if (options.engine === 'sqlite') return new SqliteBusContent(options);
+  // Loaded on use: a platform of one process has no NATS.
+  const { openNatsContent } = await import('./nats/content.ts');
+  return openNatsContent(options);
 }
