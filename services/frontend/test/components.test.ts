@@ -37,13 +37,14 @@ describe.skipIf(!hasChromium)('the page of components in Chromium', () => {
     const thrown: string[] = [];
     page.on('pageerror', (error) => thrown.push(String(error)));
     const folder = process.env.SVC_TEST_SCREENS;
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await page.goto(`${server.resolvedUrls?.local[0]}dev/components`);
+    await page.getByRole('heading', { name: 'Components' }).waitFor();
+    await page.getByRole('row').nth(2).waitFor();
     for (const width of [1440, 820, 390]) {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.setViewportSize({ width, height: 900 });
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-        await page.goto(`${server.resolvedUrls?.local[0]}dev/components`);
-        await page.getByRole('heading', { name: 'Components' }).waitFor();
-        await page.getByRole('row').nth(2).waitFor();
+        await page.emulateMedia({ colorScheme });
         await page.waitForTimeout(400);
         if (folder !== undefined) {
           await page.screenshot({ path: join(folder, `components-${width}-${colorScheme}.png`), fullPage: true });

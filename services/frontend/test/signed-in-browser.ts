@@ -58,20 +58,18 @@ export class SignedInBrowser implements AsyncDisposable {
 
   /**
    * The flaws of a page of the owner at each width, dark and light. Loading a page takes longer than looking at it, so
-   * it is loaded once, at the smallest width.
+   * it is loaded once, at the smallest width, and in the owner's browser, which has its code.
    */
   async flawsOf(path: string, isThere: (looked: Page) => Promise<unknown> = hasHeading): Promise<readonly string[]> {
-    const [narrowest] = widths;
-    await using made = await this.newContextOfOwner({ colorScheme: 'dark', width: narrowest });
-    const looked = await made.newPage();
+    await using looked = await this.context.newPage();
+    await look(looked, 'dark', widths[0]);
     await looked.goto(path.startsWith('http') ? path : (await this.places()) + path);
     await isThere(looked);
     await looked.waitForTimeout(400);
     const flaws: string[] = [];
     for (const colorScheme of ['dark', 'light'] as const) {
-      await looked.emulateMedia({ colorScheme });
       for (const width of widths) {
-        await looked.setViewportSize({ width, height: 900 });
+        await look(looked, colorScheme, width);
         await looked.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
         const [barriers, overflow] = [await barriersIn(looked), await overflowOf(looked)];
         if (String(barriers) !== '') flaws.push(`${path}, ${colorScheme} at ${width}: ${barriers}`);
@@ -106,6 +104,11 @@ export class SignedInBrowser implements AsyncDisposable {
 /** Those of a phone, a tablet and a desk. */
 const widths = [390, 820, 1440] as const;
 
+async function look(looked: Page, colorScheme: 'light' | 'dark', width: number): Promise<void> {
+  await looked.emulateMedia({ colorScheme });
+  await looked.setViewportSize({ width, height: 900 });
+}
+
 const hasHeading = (looked: Page) => looked.getByRole('heading', { level: 1 }).waitFor();
 
 interface Look {
@@ -129,8 +132,10 @@ async function newContext(browser: Chromium, complaints: string[], look: Look = 
 export async function barriersIn(looked: Page): Promise<unknown> {
   await looked.evaluate(`Promise.allSettled(document.getAnimations().flatMap((one) =>
     one.effect.getComputedTiming().endTime === Infinity ? [] : [one.finished]))`);
-  await looked.evaluate(axe);
-  return await looked.evaluate(`axe.run(document, { rules: { region: { enabled: false } } }).then(({ violations }) =>
+  if (!(await looked.evaluate('"axe" in window'))) await looked.evaluate(axe);
+  // axe would otherwise also describe each element without a flaw, which takes longer than finding the flaws.
+  const options = "{ rules: { region: { enabled: false } }, resultTypes: ['violations'] }";
+  return await looked.evaluate(`axe.run(document, ${options}).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`);
 }
 
