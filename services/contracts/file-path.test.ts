@@ -10,6 +10,8 @@ test.each([
   'größe/日本語.md',
   'x'.repeat(255),
   'sub/SKILL.md',
+  'console.md',
+  'auxiliary/com10.txt',
   '👩‍💻'.slice(0, 2),
 ])('"%s" is a path', (path) => {
   expect(parseFilePath(path)).toBe(path);
@@ -24,6 +26,14 @@ test.each([
   ['./a', /each part must be a name/],
   ['a/', /each part must be a name/],
   ['C:\\a', /separated by \//],
+  ['C:a', /drive or a device/],
+  ['a/C:', /drive or a device/],
+  ['notes.md:hidden', /drive or a device/],
+  ['nul', /drive or a device/],
+  ['AUX.md', /drive or a device/],
+  ['a/com1.tar.gz', /drive or a device/],
+  ['a/lpt9 .txt/b', /drive or a device/],
+  ['CONOUT$', /drive or a device/],
   [' a', /begin or end with a space/],
   ['a/b ', /begin or end with a space/],
   ['a\0', /invisible characters/],

@@ -29,10 +29,13 @@ function whyNot(path: string): string | null {
   if (path.startsWith('/')) return 'it must be relative';
   const parts = path.split('/');
   if (parts.some((part) => part === '' || part === '.' || part === '..')) return 'each part must be a name';
+  if (parts.some((part) => part.includes(':') || device.test(part))) return 'Windows reads it as a drive or a device';
   if (parts.some((part) => part !== part.trim())) return 'no part may begin or end with a space';
   if (path.toLowerCase() === 'skill.md') return 'SKILL.md is the skill itself: change its instructions';
   return null;
 }
 
+/** Windows opens these names in every folder, also with an ending. */
+const device = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\..*)?$/i;
 /** Controls, and marks that turn or hide the text beside them. */
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/u;

@@ -54,7 +54,9 @@ export async function upload(
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<Node<'file'>> {
   await getAccess(backend.graph, { principal, workspace, right: 'edit' });
-  await getNode(backend.graph, 'skill', skillId, workspace);
+  const offered = await getNode(backend.graph, 'skill', skillId, workspace);
+  // Others may have been uploaded since the offer: refused bytes would stay on the disk for a while.
+  await requireRoom(backend.graph, offered, { path, sizeBytes });
   await reserveBlob(backend.graph, digest);
   await backend.blobs.put({ digest, sizeBytes }, bytes);
   return await change(backend, { principal, workspace, right: 'edit' }, async (change) => {

@@ -1,10 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import type { MemberRole } from '../../contracts/member-roles.ts';
 import { filesOfSkillMax } from '../../contracts/workspace-limits.ts';
+import { FolderBlobs } from '../files/folder-blobs.ts';
+import { graceMs, removeUnused } from '../files/keep-blobs.ts';
+import type { Graph } from '../graph/graph.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
 
 let backend: TestBackend;
@@ -98,6 +103,15 @@ async function filesOf({ workspace, skill }: Place, token = operator): Promise<r
 async function addressOf(place: Place, path: string, token = operator): Promise<string> {
   const file = (await filesOf(place, token)).find((one) => one.path === path);
   return here(file?.url ?? expect.fail(`no ${path}`));
+}
+
+const blobsDir = () => join(dirname(backend.graphFile), 'blobs');
+const draftsNow = () => readdir(join(blobsDir(), 'drafts'));
+
+/** Null where the platform does not store them. */
+async function storedBytes(bytes: Uint8Array): Promise<Buffer | null> {
+  const digest = sha256(bytes);
+  return await readFile(join(blobsDir(), digest.slice(0, 2), digest)).catch(() => null);
 }
 
 const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
@@ -289,13 +303,40 @@ describe('an upload', () => {
   test('of more bytes than a skill may have is refused, even when two were offered before', async () => {
     const place = await newPlace('Heavy');
     const half = randomBytes(8 * 1024 * 1024);
-    const [one, two, three] = [half, Buffer.from(half).fill(1, 0, 1), Buffer.from('x')];
+    const [one, two, three] = [half, Buffer.from(half).fill(1, 0, 1), Buffer.from('a third')];
     const urls = [await urlFor(one, { place, path: '1' }), await urlFor(two, { place, path: '2' })];
     const third = await urlFor(three, { place, path: '3' });
     for (const [index, bytes] of [one, two].entries()) expect((await put(urls[index] ?? '', bytes)).status).toBe(200);
     const refused = await put(third, three);
     expect([refused.status, await codeOf(refused)]).toEqual([413, 'too_large']);
+    expect(await storedBytes(three)).toBe(null);
     expect((await offer('x', { place, path: '4' })).code).toBe('too_large');
+  });
+
+  test('that ends before its bytes have arrived leaves no file, no draft and in time no trace', async () => {
+    const place = await newPlace('Begun');
+    const bytes = randomBytes(100_000);
+    for (const end of ['cut off', 'ended early'] as const) {
+      const sending = request(await urlFor(bytes, { place }), {
+        method: 'PUT',
+        headers: end === 'cut off' ? { 'content-length': bytes.length } : { 'transfer-encoding': 'chunked' },
+      });
+      sending.on('error', () => undefined).write(bytes.subarray(0, 60_000));
+      await expect.poll(draftsNow).toHaveLength(1);
+      if (end === 'cut off') sending.destroy();
+      else sending.end();
+      await expect.poll(draftsNow).toEqual([]);
+    }
+    expect(await filesOf(place)).toEqual([]);
+    expect(await storedBytes(bytes)).toBe(null);
+    const findBlob = (graph: Graph) => graph.findBy('blob', { digest: sha256(bytes) }, null);
+    expect(await backend.withGraph(findBlob)).not.toBe(null);
+    await backend.withGraph(async (graph) => {
+      const blobs = await FolderBlobs.open(blobsDir());
+      const { signal } = new AbortController();
+      await removeUnused({ graph, blobs }, { now: Date.now() + graceMs + 1000, signal });
+    });
+    expect(await backend.withGraph(findBlob)).toBe(null);
   });
 
   test('from a page of another origin is refused, and from a page of the platform answered', async () => {
