@@ -2,6 +2,7 @@ import type { BackendClient } from '../../stack/client/backend-client.ts';
 import { everyPage } from '../../stack/client/every-page.ts';
 import { type IntegrationFragment, integrationsQuery } from '../../stack/client/generated/operations.ts';
 import { isoOrNull } from '../output/times-and-sizes.ts';
+import { oneLine } from '../output/width.ts';
 import { named } from './platform.ts';
 
 /** People know it by the name of its MCP server. */
@@ -11,7 +12,7 @@ export async function fetchIntegrations(backend: BackendClient, workspace: strin
   const found = await everyPage(
     async (page) => (await backend.send(integrationsQuery, { workspace, ...page })).workspace?.integrations,
   );
-  return found.map((one) => ({ ...one, name: one.mcpServer?.name ?? one.id }));
+  return found.map((one) => ({ ...one, name: oneLine(one.mcpServer?.name ?? one.id) }));
 }
 
 export async function getIntegration(backend: BackendClient, workspace: string, given: string): Promise<Integration> {

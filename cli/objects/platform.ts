@@ -8,6 +8,7 @@ import { getInstallation, type Installation } from '../../stack/state/installati
 import { firstWorkspace, workspaceInUse } from '../../stack/state/workspace-in-use.ts';
 import { environment, type SharedFlags } from '../command.ts';
 import { openTerminal, type Terminal } from '../output/terminal.ts';
+import { oneLine } from '../output/width.ts';
 
 export function installationOf(flags: SharedFlags): Installation {
   const installation = getInstallation({ dir: flags.dir, env: environment, cwd: process.cwd() });
@@ -34,11 +35,12 @@ export async function tenancyOf(flags: SharedFlags & { readonly workspace?: stri
   const installation = installationOf(flags);
   const backend = await connectToBackend(installation);
   const inUse = workspaceInUse.read(installation)?.name ?? firstWorkspace;
-  const { workspace } = await backend.send(workspaceQuery, { name: flags.workspace ?? inUse });
-  if (workspace === null) {
+  const { workspace: found } = await backend.send(workspaceQuery, { name: flags.workspace ?? inUse });
+  if (found === null) {
     const error = await unknownWorkspace(backend, flags.workspace ?? inUse);
     throw flags.workspace === undefined ? noLongerInUse(error) : error;
   }
+  const workspace = { ...found, name: oneLine(found.name) };
   const isTyped = flags.workspace !== undefined && flags.workspace !== environment.SVC_WORKSPACE;
   if (!isTyped && workspace.name !== firstWorkspace) terminalFor(flags).talk(`In the workspace ${workspace.name}.`);
   return { backend, workspace };

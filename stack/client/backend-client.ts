@@ -156,7 +156,13 @@ function answerOf<Result>(data: unknown): Result {
 const reason = z.object({ code: z.string(), hint: z.string() }).partial();
 
 function errorOf(message: string, { code, hint }: z.infer<typeof reason>): SvcError {
-  return new SvcError(isErrorCode(code) ? code : 'internal', message, hint === undefined ? {} : { hint });
+  const told = hint === undefined ? {} : { hint: onOneLine(hint) };
+  return new SvcError(isErrorCode(code) ? code : 'internal', onOneLine(message), told);
+}
+
+/** The answer may quote texts of others, whose lines could imitate messages of svc. */
+function onOneLine(text: string): string {
+  return text.replace(/\s*[\n\r\u2028\u2029]\s*/g, ' ');
 }
 
 const answer = z.object({
