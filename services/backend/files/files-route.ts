@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { internalFilesPath } from '../../contracts/catalogue.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { findId } from '../../contracts/ids.ts';
+import { Budget } from '../../kit/budget.ts';
 import type { ChangeNeeds } from '../activity/change.ts';
 import type { WithConfig, WithLog } from '../bus/with-bus.ts';
 import { getNode } from '../graph/get-node.ts';
@@ -9,6 +10,7 @@ import { requireOrigin } from '../http/cross-origin.ts';
 import { requireRemoteMcp } from '../keys/require-remote-mcp.ts';
 import { getAccess } from '../members/access.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
+import { ownerOf } from '../tokens/owner-of.ts';
 import type { WithBlobs } from './blobs.ts';
 import { noSuchFile, upload } from './change-files.ts';
 import { sendFile } from './send-file.ts';
@@ -25,11 +27,15 @@ interface Internal {
 
 type FilesNeeds = ChangeNeeds & WithBlobs & WithSecrets & WithConfig & WithLog;
 
+/** Each holds a connection and a part of the disk for up to 30 s. `svc apply` sends eight at once. */
+const uploadLimits = { total: 256, shares: { user: 32 } };
+
 /**
  * `PUT` and `GET /files/<digest>?ticket=…` for people, with addresses from `signUrl`; `GET
  * /internal/files/<workspace>/<file>` for remote-mcp. Files are streamed, never held in memory as a whole.
  */
 export function addFiles(app: FastifyInstance, backend: FilesNeeds, origins: readonly string[]): void {
+  const uploads = new Budget({ what: 'uploads', hint: 'Wait for the end of earlier uploads.', ...uploadLimits });
   app.register(async (files) => {
     files.removeAllContentTypeParsers();
     files.addContentTypeParser('*', (_request, body, done) => done(null, body));
@@ -40,8 +46,13 @@ export function addFiles(app: FastifyInstance, backend: FilesNeeds, origins: rea
       checkLength(request, ticket);
       // Does not wait for the rest of a refused body.
       reply.header('connection', 'close');
-      const { path, digest, sizeBytes } = await upload(backend, ticket, bytesOf(request));
-      return reply.header('cache-control', 'no-store').send({ path, digest, sizeBytes });
+      const place = uploads.hold(ownerOf(ticket.principal), 1);
+      try {
+        const { path, digest, sizeBytes } = await upload(backend, ticket, bytesOf(request));
+        return reply.header('cache-control', 'no-store').send({ path, digest, sizeBytes });
+      } finally {
+        place.release();
+      }
     });
   });
 

@@ -8,13 +8,13 @@ import { LargeMessages } from '../../kit/http/large-messages.ts';
 import { readBody } from '../../kit/http/read-body.ts';
 import { responseClosed } from '../../kit/http/response-closed.ts';
 import { depthMax, locateMembers, valueBytes, valuesMax } from '../../kit/json-members.ts';
+import { ownerOf } from '../tokens/owner-of.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { authenticate } from './authenticate.ts';
 import { createGraphqlEndpoint } from './endpoint.ts';
 import type { GraphqlNeeds } from './graphql-needs.ts';
 import { GraphqlSockets } from './graphql-socket.ts';
 import { Operation } from './operation.ts';
-import { ownerOf } from './owner.ts';
 
 const mebibyte = 1024 * 1024;
 /**

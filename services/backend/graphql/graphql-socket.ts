@@ -21,6 +21,7 @@ import type { AdmittedConnections } from '../../kit/http/admitted-connections.ts
 import { errorToHttp } from '../../kit/http/error-to-http.ts';
 import type { Logger } from '../../kit/log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
+import { ownerOf } from '../tokens/owner-of.ts';
 import type { UserPrincipal } from '../tokens/verify-token.ts';
 import { authenticate } from './authenticate.ts';
 import type { GraphqlContext } from './builder.ts';
@@ -29,7 +30,6 @@ import { errorToGraphql } from './error-to-graphql.ts';
 import type { GraphqlNeeds } from './graphql-needs.ts';
 import { checkLimits, limits } from './limits.ts';
 import { Operation } from './operation.ts';
-import { ownerOf } from './owner.ts';
 import { createSchema } from './schema.ts';
 
 /** A subscription has some hundred bytes. */

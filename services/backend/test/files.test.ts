@@ -339,6 +339,24 @@ describe('an upload', () => {
     expect(await backend.withGraph(findBlob)).toBe(null);
   });
 
+  test('beside 32 slow ones of one person is refused, while another person sends one', async () => {
+    const place = await newPlace('Slow');
+    const { token } = await backend.addMember(place.workspace, 'editor');
+    const bytes = randomBytes(1000);
+    const url = await urlFor(bytes, { place, token });
+    const slow = Array.from({ length: 32 }, () => {
+      const sending = request(url, { method: 'PUT', headers: { 'content-length': bytes.length } });
+      sending.on('error', () => undefined).write(bytes.subarray(0, 1));
+      return sending;
+    });
+    await expect.poll(draftsNow).toHaveLength(32);
+    const refused = await put(url, bytes);
+    expect([refused.status, await codeOf(refused)]).toEqual([429, 'rate_limited']);
+    await add(bytes, { place, path: 'of-another-person.md' });
+    for (const sending of slow) sending.destroy();
+    await expect.poll(async () => (await put(url, bytes)).status).toBe(200);
+  });
+
   test('from a page of another origin is refused, and from a page of the platform answered', async () => {
     const foreign = await put(await urlFor('o'), 'o', { origin: 'https://evil.example' });
     expect([foreign.status, await codeOf(foreign)]).toEqual([403, 'forbidden']);

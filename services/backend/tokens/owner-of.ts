@@ -1,5 +1,5 @@
 import type { Owner } from '../../kit/budget.ts';
-import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import type { TokenPrincipal } from './verify-token.ts';
 
 /** The name of a caller in budgets. */
 export function ownerOf(principal: TokenPrincipal): Owner<'user'> {
