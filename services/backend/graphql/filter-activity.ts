@@ -3,6 +3,7 @@ import { actionInWords } from '../../contracts/activity-words.ts';
 import type { IdKind, WorkspaceId } from '../../contracts/ids.ts';
 import type { Graph, Node, Page } from '../graph/graph.ts';
 import { type Access, allows } from '../members/access.ts';
+import { fillPage } from './fill-page.ts';
 import type { pageOf } from './paging.ts';
 
 const ownedKinds: ReadonlySet<string> = new Set<IdKind>(['key', 'workspace']);
@@ -31,7 +32,7 @@ const slicesMax = 10;
 
 /**
  * A page of the changes, the latest first. With words, it has those whose text, as the caller sees it, holds each of
- * them: nobody finds out a hidden address. It stops at a bound, so that a page may hold few entries, or none.
+ * them: nobody finds out a hidden address.
  */
 export async function filterActivity(
   graph: Pick<Graph, 'select'>,
@@ -40,16 +41,11 @@ export async function filterActivity(
   const selection = { type: 'activity', anchor: workspace, orderBy: 'at', descending: true, ...page } as const;
   if (search === undefined) return await graph.select(selection);
   const words = search.toLowerCase().split(/\s+/);
-  const nodes: Node<'activity'>[] = [];
-  let slice: Page<'activity'> = { nodes: [], next: page.after ?? null };
-  for (let slices = 0; slices < slicesMax; slices++) {
-    const limit = page.limit - nodes.length;
-    // A small slice costs as many round trips as a full one.
-    if (limit * 2 < page.limit || (slices > 0 && slice.next === null)) break;
-    slice = await graph.select({ ...selection, ...(slice.next === null ? {} : { after: slice.next }), limit });
-    nodes.push(...slice.nodes.filter((entry) => hasWords(words, textFor(role, entry))));
-  }
-  return { nodes, next: slice.next };
+  return await fillPage<'activity'>(page, {
+    read: (slice) => graph.select({ ...selection, ...slice }),
+    pick: (entries) => entries.filter((entry) => hasWords(words, textFor(role, entry))),
+    slicesMax,
+  });
 }
 
 function textFor(role: Access['role'], entry: Node<'activity'>): string {

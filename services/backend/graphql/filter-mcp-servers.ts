@@ -5,6 +5,7 @@ import type { Graph, Node, Page } from '../graph/graph.ts';
 import { runtimesPerServerMax, runtimesRunning } from '../servers/bound-runtimes.ts';
 import type { ServerState } from '../servers/status.ts';
 import type { GraphqlContext } from './builder.ts';
+import { fillPage } from './fill-page.ts';
 import { type pageOf, pageSizeMax } from './paging.ts';
 
 interface Filtered {
@@ -20,24 +21,20 @@ export type ServerFilter = (servers: Servers) => Promise<Servers>;
 /** As many as a workspace has MCP servers. */
 const slicesMax = mcpServersMax / pageSizeMax;
 
-/** A page of the MCP servers that match, by name. It may hold fewer than asked for before the last one. */
+/** A page of the MCP servers that match, by name. */
 export async function filterServers(
   graph: Pick<Graph, 'select'>,
   { workspace, page, matches }: Filtered,
 ): Promise<Page<'mcpServer'>> {
-  const nodes: Node<'mcpServer'>[] = [];
-  let slice: Page<'mcpServer'> = { nodes: [], next: page.after ?? null };
-  for (let slices = 0; slices < slicesMax; slices++) {
-    const limit = page.limit - nodes.length;
-    // A small slice costs as many round trips as a full one.
-    if (limit * 2 < page.limit || (slices > 0 && slice.next === null)) break;
-    const after = slice.next === null ? {} : { after: slice.next };
-    slice = await graph.select({ type: 'mcpServer', anchor: workspace, orderBy: 'name', ...page, ...after, limit });
-    let kept: Servers = slice.nodes;
-    for (const match of matches) kept = await match(kept);
-    nodes.push(...kept);
-  }
-  return { nodes, next: slice.next };
+  return await fillPage<'mcpServer'>(page, {
+    read: (slice) => graph.select({ type: 'mcpServer', anchor: workspace, orderBy: 'name', ...page, ...slice }),
+    pick: async (servers) => {
+      let kept: Servers = servers;
+      for (const match of matches) kept = await match(kept);
+      return kept;
+    },
+    slicesMax,
+  });
 }
 
 /** Those that a runtime runs. */

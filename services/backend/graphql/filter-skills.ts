@@ -1,6 +1,7 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { findId, type RoleId, type WorkspaceId } from '../../contracts/ids.ts';
 import type { Graph, Node, Page } from '../graph/graph.ts';
+import { fillPage } from './fill-page.ts';
 import type { pageOf } from './paging.ts';
 
 interface Filtered {
@@ -15,27 +16,21 @@ const slicesMax = 10;
 /** Characters of instructions read for one page, far below the memory of an operation. */
 const textMax = 8 * 1024 * 1024;
 
-/**
- * A page of the skills that match, in the order of their names. It reads whole skills in slices and stops at a bound, so
- * a page may hold fewer skills than asked for, or none, before the last one.
- */
+/** A page of the skills that match, in the order of their names. It reads whole skills. */
 export async function filterSkills(graph: Graph, { workspace, page, matches }: Filtered): Promise<Page<'skill'>> {
-  const nodes: Node<'skill'>[] = [];
-  let slice: Page<'skill'> = { nodes: [], next: page.after ?? null };
   let text = 0;
-  for (let slices = 0; slices < slicesMax && text < textMax; slices++) {
-    const limit = page.limit - nodes.length;
-    // A small slice costs as many round trips as a full one.
-    if (limit * 2 < page.limit || (slices > 0 && slice.next === null)) break;
-    const after = slice.next === null ? {} : { after: slice.next };
-    slice = await graph.select({ type: 'skill', anchor: workspace, orderBy: 'name', ...page, ...after, limit });
-    text += slice.nodes.reduce((sum, { instructions }) => sum + instructions.length, 0);
-    const kept = await Promise.all(
-      slice.nodes.map(async (skill) => (await Promise.all(matches.map((match) => match(skill)))).every(Boolean)),
-    );
-    nodes.push(...slice.nodes.filter((_, index) => kept[index]));
-  }
-  return { nodes, next: slice.next };
+  return await fillPage<'skill'>(page, {
+    read: (slice) => graph.select({ type: 'skill', anchor: workspace, orderBy: 'name', ...page, ...slice }),
+    pick: async (skills) => {
+      text += skills.reduce((sum, { instructions }) => sum + instructions.length, 0);
+      const kept = await Promise.all(
+        skills.map(async (skill) => (await Promise.all(matches.map((match) => match(skill)))).every(Boolean)),
+      );
+      return skills.filter((_, index) => kept[index]);
+    },
+    slicesMax,
+    isTooMuch: () => text >= textMax,
+  });
 }
 
 /** Refuses a text that is no id of a role, so that a mistake is not an empty list. */
