@@ -29,7 +29,8 @@ function ancestorsOf(control: Element): readonly Element[] {
 function restore(): void {
   if (!isByKeys || last === null || hasFocus()) return;
   if (last.control.isConnected && !last.control.matches(':disabled')) return;
-  for (const around of last.around) {
+  // A side panel is outside of the page that it belongs to.
+  for (const around of [...last.around, ...document.querySelectorAll('main')]) {
     const near = around.isConnected ? around.querySelector<HTMLElement>(focusable) : null;
     near?.focus();
     if (near !== null && hasFocus()) return;

@@ -1,4 +1,5 @@
-import { useSyncExternalStore } from 'react';
+import { type RefObject, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
+import { createPortal } from 'react-dom';
 import { Button, IconButton } from './button.tsx';
 
 interface Toast {
@@ -25,17 +26,21 @@ export function showToast(text: string, undo: (() => void) | null = null): void 
   hideLater(toast.id);
 }
 
-/** The place of the toasts, once in the application. */
+/** The place of the toasts, once in the application: below the page, or above it while the focus is there. */
 export function Toasts() {
   const shown = useSyncExternalStore(listen, () => toasts);
-  return (
+  const place = useRef<HTMLDivElement>(null);
+  useClearOfFocus(place, shown);
+  // A page below an open panel is inert. Its toasts are not.
+  return createPortal(
     <div
+      ref={place}
       role="status"
       onPointerEnter={holdAll}
       onPointerLeave={releaseAll}
       onFocus={holdAll}
       onBlur={releaseAll}
-      className="pointer-events-none fixed inset-x-0 bottom-16 z-40 grid justify-items-center gap-2 px-4 tablet:bottom-6"
+      className="pointer-events-none fixed inset-x-0 bottom-16 z-40 grid justify-items-center gap-2 px-4 data-above:top-16 data-above:bottom-auto tablet:not-data-above:bottom-6"
     >
       {shown.map(({ id, text, undo }) => (
         <div
@@ -57,8 +62,42 @@ export function Toasts() {
           <IconButton label="Close" icon="close" onClick={() => hide(id)} />
         </div>
       ))}
-    </div>
+    </div>,
+    document.body,
   );
+}
+
+/** Everything that moves the focus, its active row, or the control that has it. */
+const movements = ['focusin', 'keyup', 'scroll', 'resize'] as const;
+
+/** A toast never covers the control with the focus (WCAG 2.2, 2.4.11): it goes to the other edge of the window. */
+function useClearOfFocus(place: RefObject<HTMLDivElement | null>, shown: readonly Toast[]): void {
+  useLayoutEffect(() => {
+    const { current } = place;
+    if (current === null || shown.length === 0) return current?.removeAttribute('data-above');
+    const clear = () => {
+      if (!coversFocus(current)) return;
+      current.toggleAttribute('data-above');
+      // A control that reaches from one edge to the other is seen between them.
+      if (coversFocus(current)) current.toggleAttribute('data-above');
+    };
+    clear();
+    for (const movement of movements) window.addEventListener(movement, clear, true);
+    return () => {
+      for (const movement of movements) window.removeEventListener(movement, clear, true);
+    };
+  }, [place, shown]);
+}
+
+function coversFocus(place: HTMLElement): boolean {
+  const focused = document.activeElement;
+  if (focused === null || focused === document.body || place.contains(focused)) return false;
+  const active = document.getElementById(focused.getAttribute('aria-activedescendant') ?? '') ?? focused;
+  const seen = active.getBoundingClientRect();
+  return [...place.children].some((toast) => {
+    const { left, top, right, bottom } = toast.getBoundingClientRect();
+    return left < seen.right && seen.left < right && top < seen.bottom && seen.top < bottom;
+  });
 }
 
 function hideLater(id: number): void {

@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { hasChromium } from '../../../stack/test/browser.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from '../../../stack/test/platform.ts';
+import { PersonWithKeys } from './person-with-keys.ts';
 import { SignedInBrowser } from './signed-in-browser.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
@@ -107,4 +108,73 @@ describe.skipIf(!hasChromium)('the focus', () => {
     }
     expect(browser.complaints).toEqual([]);
   });
+
+  /** Opens the panel of the owner in the list of members. */
+  async function openPanel(width: number): Promise<Locator> {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(`${places}/settings/members`);
+    await page.getByRole('grid', { name: 'Members' }).getByText('owner@localhost').click();
+    const panel = page.getByRole('complementary');
+    await panel.and(focused()).waitFor();
+    return panel;
+  }
+
+  test('a panel that covers a part of the page leaves no control of it to keys', async () => {
+    for (const width of [390, 820, 1280]) {
+      const panel = await openPanel(width);
+      const inside = panel.locator(':focus');
+      for (let stop = 0; stop < 20; stop++) {
+        await page.keyboard.press('Tab');
+        const isElsewhere = (await inside.count()) === 0 && (await focused().count()) > 0;
+        expect(isElsewhere, `stop ${stop} at ${width}`).toBe(false);
+      }
+      await page.keyboard.press('Escape');
+      await page.getByRole('grid', { name: 'Members' }).and(focused()).waitFor();
+    }
+    const panel = await openPanel(820);
+    await page.mouse.click(20, 400);
+    await panel.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Skills' }).first().click();
+    await page.getByRole('heading', { level: 1, name: 'Skills' }).waitFor();
+  });
+
+  test('a panel on a wide screen stands beside the page, and hides no control of it', async () => {
+    for (const width of [1366, 1440]) {
+      await openPanel(width);
+      const owner = new PersonWithKeys(page);
+      await owner.to(page.getByRole('button', { name: /^You: / }), 'Shift+Tab');
+      await page.keyboard.press('Escape');
+    }
+  });
+
+  test('a toast goes out of the way of the control with the focus', async () => {
+    for (const width of [390, 1440]) {
+      await page.setViewportSize({ width, height: 400 });
+      await page.goto(`${places}/settings/general`);
+      // The longer the name, the wider the toast.
+      const name = `Default of the people with whom we work each day at ${width}`;
+      await page.getByLabel('Name', { exact: true }).fill(name);
+      await page.keyboard.press('Enter');
+      await page.getByRole('status').getByText(name).waitFor();
+      await page.getByRole('button', { name: 'Copy' }).last().focus();
+      for (const edge of ['below', 'above']) {
+        const moved = await page.evaluate(moveUnderToast);
+        expect(moved, `${edge} at ${width}`).toEqual({ wasCovered: true, isCovered: false });
+      }
+    }
+  });
 });
+
+/** Runs in the page. */
+const moveUnderToast = `(async () => {
+  const control = document.activeElement;
+  const toast = document.querySelector('[role="status"] > *');
+  const isCovered = () => {
+    const [one, other] = [control.getBoundingClientRect(), toast.getBoundingClientRect()];
+    return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+  };
+  window.scrollBy(0, control.getBoundingClientRect().top - toast.getBoundingClientRect().top);
+  const wasCovered = isCovered();
+  await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  return { wasCovered, isCovered: isCovered() };
+})()`;

@@ -82,7 +82,6 @@ const look = `(() => {
   const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2;
   const seen = document.elementFromPoint(x, y);
   if (seen === null) return { name, problem: 'it is outside the window' };
-  // A toast goes away by itself.
-  const isOwn = at.contains(seen) || seen.contains(at) || seen.closest('[role="status"]') !== null;
+  const isOwn = at.contains(seen) || seen.contains(at);
   return { name, problem: isOwn ? null : 'it is covered by ' + seen.outerHTML.slice(0, 120) };
 })()`;
