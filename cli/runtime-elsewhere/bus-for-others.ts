@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { busInside } from '../../services/contracts/runtime-hand-over.ts';
 import type { Definition } from '../../stack/settings/definition.ts';
 import type { Installation } from '../../stack/state/installation.ts';
 
 /** Refuses an embedded bus: a runtime registered for it could never connect. */
 export function requireBusForOthers({ topology }: Definition): void {
   if (topology === 'distributed') return;
-  throw new SvcError('unsupported', `${busInside.message} Nothing was registered.`, { hint: busInside.hint });
+  throw new SvcError(
+    'unsupported',
+    'Other machines cannot reach the bus of this installation: with topology embedded it runs inside one process. Nothing was registered.',
+    {
+      hint: 'Runtimes on other machines need NATS. Move the installation to it, with all data: svc move --to distributed',
+    },
+  );
 }
 
 /** The platform started before svc.yaml set a bus for other machines. */

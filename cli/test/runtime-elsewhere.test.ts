@@ -61,7 +61,9 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(stderr).toMatch(/^Paste this into a shell of the other machine/);
     expect(stderr).toContain('docker run -d --name svc-runtime-bench ');
     expect(stderr).toContain('systemctl enable --now svc-runtime-bench.service');
-    expect(stderr).toContain(`! ${bus()} is a loopback address, which other machines cannot reach. Set bus.public`);
+    expect(stderr).toContain(
+      `! ${bus()} is a loopback address, which other machines cannot reach. An operator sets bus.public`,
+    );
     expect(code).toBe(0);
   });
 

@@ -154,17 +154,10 @@ export function wordOf(name: string): string {
   return name.replace(/[^A-Za-z0-9._-]+/g, '-');
 }
 
-/** Why no other machine can run a runtime of an installation whose bus is inside of one process. */
-export const busInside = {
-  message:
-    'Other machines cannot reach the bus of this installation: with topology embedded it runs inside one process.',
-  hint: 'Runtimes on other machines need NATS. Move the installation to it, with all data: svc move --to distributed',
-} as const;
-
 /** A warning about the bus's addresses, or null. */
 export function warningAbout(servers: readonly string[]): string | null {
   if (servers.every(isLoopbackServer)) {
-    return `${servers.join(', ')} is a loopback address, which other machines cannot reach. Set bus.public in svc.yaml and run svc up.`;
+    return `${servers.join(', ')} is a loopback address, which other machines cannot reach. An operator sets bus.public in svc.yaml and runs svc up.`;
   }
   const open = servers.filter((server) => !server.startsWith('tls://') && !isLoopbackServer(server));
   return open.length === 0 ? null : `${open.join(', ')} has no TLS: the key of the runtime can be read on the network.`;

@@ -229,7 +229,7 @@ describe.skipIf(!hasChromium)('people in Chromium', () => {
     await page.goto(`${await browser.places()}/settings/runtimes`);
     const shared = page.getByRole('grid', { name: 'Runtimes of the platform' });
     await shared.getByText('available', { exact: true }).waitFor();
-    await page.getByText('Other machines cannot reach the bus of this installation').waitFor();
+    await page.getByText('An operator can move the platform').waitFor();
     expect(await page.getByRole('button', { name: 'Register runtime' }).count()).toBe(0);
     await shared.getByRole('row').nth(1).click();
     await page.getByText('It runs no MCP server of this workspace.').waitFor();

@@ -1,4 +1,3 @@
-import { busInside } from '../../../contracts/runtime-hand-over.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { useShown } from '../../app/use-shown.ts';
 import { usePlace } from '../../app/workspace.ts';
@@ -98,7 +97,9 @@ export function RuntimesPage() {
             <Part title="On other machines">
               {busServers?.length === 0 && (
                 <p className="rounded-control border border-border bg-warn-soft px-4 py-3 text-13">
-                  {busInside.message} {busInside.hint}
+                  No runtime on another machine can connect: the bus of this platform runs inside one process. An
+                  operator can move the platform, with all its data, to a bus that other machines reach. On the machine
+                  of the platform: <code className="text-12">svc move --to distributed</code>
                 </p>
               )}
               {own.length > 0 ? (
