@@ -90,7 +90,7 @@ interface Row {
   readonly hint: string;
 }
 
-const present = (command: string) => `Show the present state: svc ${command}. Then repeat the command.`;
+const present = (command: string) => `Show the present state: svc ${command}. Then try again.`;
 const changedServer = {
   message: 'The MCP server "X" was changed meanwhile by operator',
   hint: present('server show "X"'),

@@ -25,7 +25,7 @@ export const deadlineRanges: { readonly [Name in DeadlineName]: DeadlineRange } 
 export function howToRaise(name: DeadlineName, { mcpServer, isMs }: { mcpServer: string; isMs: number }): string {
   const seconds = Math.min(deadlineRanges[name].max, Math.ceil((5 * isMs) / 1000));
   const flag = name === 'startTimeout' ? '--start-timeout' : '--call-timeout';
-  return `To allow more: svc server update ${mcpServer} ${flag} ${seconds}`;
+  return `Allow more time: svc server update ${mcpServer} ${flag} ${seconds}`;
 }
 
 export const deadlineRule = ({ min, max }: DeadlineRange) =>

@@ -85,7 +85,7 @@ export function requireSeen(
 const dependantsShownMax = 5;
 
 export function repeat(command: string): string {
-  return `Show the present state: ${command}. Then repeat the command.`;
+  return `Show the present state: ${command}. Then try again.`;
 }
 
 /** The latest entries of an object, the latest first. Older ones than these may be forgotten. */

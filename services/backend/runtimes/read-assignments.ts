@@ -85,7 +85,7 @@ function tooLarge(name: string, runtime: Node<'runtime'>): Reason {
     code: 'launch_too_large',
     message: `The launch of "${name}" exceeds the share of its workspace on the runtime "${runtime.name}".`,
     repair:
-      'Bind it to another runtime of the workspace (svc runtime register NAME), or shorten the launches of the workspace.',
+      'Shorten the launches of the workspace, or bind it to another runtime of the workspace: svc runtime register NAME',
   };
 }
 

@@ -74,7 +74,7 @@ export const reasons = {
   notConnected: (bound: readonly Bound[]): Reason => ({
     code: 'no_runtime',
     message: `Its ${quoted(bound)} ${bound.length === 1 ? 'is' : 'are'} not connected.`,
-    repair: 'Start it there again: svc runtime start. List the available ones: svc runtime list',
+    repair: 'Start it there again: svc runtime start. List the available runtimes: svc runtime list',
   }),
   revoked: (bound: readonly Bound[]): Reason => ({
     code: 'runtime_revoked',
@@ -86,7 +86,7 @@ export const reasons = {
     code: 'no_runtime',
     message: 'No available runtime runs it.',
     repair:
-      'Wait a moment if it was just added or enabled. Otherwise start its runtime, or choose another one. List the available ones: svc status',
+      'Wait a moment if it was just added or enabled. Otherwise start its runtime, or choose another one. List the available runtimes: svc status',
   }),
   starting: (): Reason => ({
     code: startingCode,
@@ -96,7 +96,7 @@ export const reasons = {
   stopped: (): Reason => ({
     code: 'stopped',
     message: 'Its runtime stopped it.',
-    repair: 'It starts again with its runtime. List the available ones: svc status',
+    repair: 'It starts again with its runtime. List the available runtimes: svc status',
   }),
   unknown: (): Reason => ({
     code: 'unknown',

@@ -275,7 +275,7 @@ describe('roles', () => {
     });
     expect(late.errors[0]).toMatchObject({
       message: 'The role "R" was changed meanwhile by root: description from "" to "new".',
-      extensions: { code: 'conflict', hint: 'Show the present state: svc role show "R". Then repeat the command.' },
+      extensions: { code: 'conflict', hint: 'Show the present state: svc role show "R". Then try again.' },
     });
   });
 });

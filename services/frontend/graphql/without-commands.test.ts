@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { repeat } from '../../backend/activity/changed-meanwhile.ts';
+import { howToRaise } from '../../contracts/mcp-server-deadlines.ts';
+import { explainNoContainer } from '../../runtime/launchers/sandbox/explain-container.ts';
 import { withoutCommands } from './without-commands.ts';
 
 test.each([
@@ -21,6 +24,16 @@ test.each([
   ],
   ['Set ports.remote-mcp in svc.yaml.', 'Set ports.remote-mcp in svc.yaml.'],
   ['svc status names it.', null],
+  [howToRaise('callTimeout', { mcpServer: 'crm', isMs: 60_000 }), 'Allow more time.'],
+  [repeat('svc role show "Support"'), 'Show the present state. Then try again.'],
+  [
+    explainNoContainer(
+      Object.assign(new Error('no such image'), { statusCode: 404 }),
+      { socket: '/run/docker.sock', image: 'node:24' },
+      { name: 'crm', setBy: 'member' },
+    ).repair,
+    "Fetch it on the machine of the runtime: docker pull node:24. An operator can run members' commands without a sandbox, by runtime.sandbox: none-for-everybody in svc.yaml (MCP_SERVER_SANDBOX), or set the command.",
+  ],
 ])('"%s" is shown as %s', (advice, shown) => {
   expect(withoutCommands(advice)).toBe(shown);
 });

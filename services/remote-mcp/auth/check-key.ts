@@ -33,7 +33,7 @@ export async function checkKey(link: BusLink, key: Secret): Promise<KeyReply> {
 
 function notChecked(cause: unknown): SvcError {
   return new SvcError('unavailable', 'The API key cannot be checked now: the backend is not answering.', {
-    hint: 'Try again shortly. An operator can run: svc status.',
+    hint: 'Try again shortly. An operator finds the reason: svc status.',
     cause,
   });
 }

@@ -50,7 +50,7 @@ export class WorkspaceCatalogue {
     if (this.#current === null) await this.#pull();
     if (this.#current !== null) return this.#current;
     throw new SvcError('unavailable', 'The catalogue of this workspace cannot be loaded from the backend now.', {
-      hint: 'Try again shortly. An operator can run: svc status.',
+      hint: 'Try again shortly. An operator finds the reason: svc status.',
     });
   }
 

@@ -14,7 +14,7 @@ export function explainNoContainer(error: unknown, { socket, image }: ContainerP
   if (statusOf(error) === 404) {
     const obstacle = {
       what: `the Docker at "${socket}" has no image "${image}"`,
-      repair: `Fetch it: docker pull ${image}, or with svc up where images.base in svc.yaml names it.`,
+      repair: `Fetch it on the machine of the runtime: docker pull ${image}. If images.base in svc.yaml names it, svc up fetches it.`,
     };
     return unavailable(obstacle, whose);
   }

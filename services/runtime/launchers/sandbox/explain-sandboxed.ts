@@ -26,7 +26,7 @@ const wordsFor = {
   member: {
     author: ' A member of the workspace set its command.',
     instead:
-      "An operator can set the command instead (svc apply), or run members' commands without a sandbox: runtime.sandbox: none-for-everybody in svc.yaml (MCP_SERVER_SANDBOX).",
+      "An operator can run members' commands without a sandbox, by runtime.sandbox: none-for-everybody in svc.yaml (MCP_SERVER_SANDBOX), or set the command: svc apply",
   },
 } as const satisfies Record<Author, { author: string; instead: string }>;
 
