@@ -168,7 +168,7 @@ describe.skipIf(!hasChromium)('the focus', () => {
 /** Runs in the page. */
 const moveUnderToast = `(async () => {
   const control = document.activeElement;
-  const toast = document.querySelector('[role="status"] > *');
+  const toast = document.querySelector('body > [role="status"] > *');
   const isCovered = () => {
     const [one, other] = [control.getBoundingClientRect(), toast.getBoundingClientRect()];
     return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
