@@ -97,8 +97,8 @@ export async function checkAgentToken(
   return { ok: true, principal: { ...reply.principal, expiresAt, readOnly: agent.scope === readScope } };
 }
 
-/** A token that is not valid counts as an unknown key. */
-async function verified<Owner>(checked: Promise<Owner>): Promise<Owner | null> {
+/** Null for a token that is not valid: it counts as an unknown key. */
+export async function verified<Owner>(checked: Promise<Owner>): Promise<Owner | null> {
   return await checked.catch((error: unknown) => {
     if (error instanceof SvcError && error.code === 'unauthenticated') return null;
     throw error;

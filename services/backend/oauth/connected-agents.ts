@@ -4,10 +4,12 @@ import { parseName } from '../../contracts/names.ts';
 import { Secret } from '../../contracts/secret.ts';
 import type { AgentScope } from '../../contracts/token.ts';
 import { endKey } from '../accounts/end-key.ts';
+import { removeGrantOfKey } from '../accounts/remove-grant.ts';
 import { change, changeAs } from '../activity/change.ts';
 import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
+import { verified } from '../keys/check-key.ts';
 import { requireRoomForKey } from '../keys/create-key.ts';
-import { findKeyBySecret } from '../keys/find-key.ts';
+import { findAnyKey, findKeyBySecret } from '../keys/find-key.ts';
 import { stateOfKey } from '../keys/key-state.ts';
 import { requireRoles } from '../keys/store-key.ts';
 import type { Access } from '../members/access.ts';
@@ -85,13 +87,32 @@ export async function extendAgent({ graph }: WithGraph, key: Node<'key'>, expire
  */
 export async function disconnectGrant(backend: OauthNeeds, grant: string): Promise<void> {
   const key = await findAgent(backend, grant);
-  if (key === null || key.revokedAt !== null) return;
+  if (key !== null) await disconnectAgent(backend, key);
+}
+
+/**
+ * RFC 7009 §2.1: an access token, too, ends the agent, for the client that it was issued to. False for another kind of
+ * token.
+ */
+export async function revokeAccessToken(backend: OauthNeeds, token: string, client: string | null): Promise<boolean> {
+  const agent = await verified(backend.verifyAgentToken(token));
+  if (agent === null) return false;
+  const key = await findAnyKey(backend, agent.key);
+  // Only a program with a key has a secret, and its token ends with the key.
+  if (key?.client == null) return false;
+  if (key.client === agent.client && client === agent.client) await disconnectAgent(backend, key);
+  return true;
+}
+
+async function disconnectAgent(backend: OauthNeeds, key: Node<'key'>): Promise<void> {
+  if (key.revokedAt !== null) return;
   await changeAs(
     backend,
     (transaction) => accessOfAgent(transaction, key),
     async ({ transaction, record, announce }) => {
       const present = await transaction.find('key', key.id, key.workspace);
       if (present === null || present.revokedAt !== null) return;
+      await removeGrantOfKey(transaction, present);
       await endKey(transaction, present);
       record({ action: 'revoke', subject: key.id, subjectKind: 'key', subjectName: key.name, changes: {} });
       announce({ kind: 'key', key: key.id });

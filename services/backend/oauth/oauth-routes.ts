@@ -6,6 +6,7 @@ import { errorToHttp } from '../../kit/http/error-to-http.ts';
 import type { AccountCallers } from '../accounts/account-route.ts';
 import { Allowance } from '../limits/allowance.ts';
 import { canonicalParameters, canonicalRegistration, withScope } from './canonical-request.ts';
+import { revokeAccessToken } from './connected-agents.ts';
 import { errorPage } from './error-page.ts';
 import { addInteractions } from './interaction-routes.ts';
 import { introspectToken } from './introspect-token.ts';
@@ -84,7 +85,15 @@ export function addOauth(app: FastifyInstance, backend: OauthNeeds, callers: Acc
     const form = new URLSearchParams((await strangers.read(request)).toString());
     await answerProgram({ request, reply }, form, introspectToken);
   });
-  addPost(app, 'revoke', { read: readForm, pass });
+  addPost(app, 'revoke', {
+    read: readForm,
+    pass: async (exchange, url, body = null) => {
+      const form = new URLSearchParams(String(body));
+      const isRevoked = await revokeAccessToken(backend, form.get('token') ?? '', form.get('client_id'));
+      if (!isRevoked) return await pass(exchange, url, body);
+      await exchange.reply.code(200).header('cache-control', 'no-store').send();
+    },
+  });
   addPost(app, 'register', {
     read: async (request) => {
       registering.use(strangers.networkOf(request));

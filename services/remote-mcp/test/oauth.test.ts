@@ -323,6 +323,17 @@ describe('refresh tokens', () => {
     expect(seen.activity.nodes).toContainEqual({ action: 'revoke', subject: key, actor: sub });
     expect((await client.refresh(refresh)).body.error).toBe('invalid_grant');
   });
+
+  test('revocation of an access token ends the agent too, and only for its own client', async () => {
+    const { access_token: access, refresh_token: refresh } = await client.connect(person, workspace.id);
+    const other = await OauthClient.register(platform.backendUrl);
+    expect((await other.post('revoke', { token: access })).status).toBe(200);
+    expect((await ping(access)).status).toBe(200);
+    expect((await client.post('revoke', { token: access, token_type_hint: 'access_token' })).status).toBe(200);
+    await until(async () => (await ping(access)).status === 401);
+    expect((await client.refresh(refresh)).body.error).toBe('invalid_grant');
+    expect((await client.post('revoke', { token: access })).status).toBe(200);
+  });
 });
 
 describe('refusals', () => {
