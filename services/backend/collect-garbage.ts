@@ -8,11 +8,12 @@ import { removeUnused } from './files/keep-blobs.ts';
 import { forgetMail } from './mail/mail-state.ts';
 import { removeExpiredInvitations } from './workspaces/invitations.ts';
 import { continueRemovals } from './workspaces/remove-workspace.ts';
+import type { WithTokenRevocation } from './workspaces/token-revocation.ts';
 
 const everyMs = 10 * 60_000;
 const dayMs = 24 * 60 * 60 * 1000;
 
-type GarbageCollected = ChangeNeeds & WithBlobs & WithLog & WithConfig<'HISTORY_DAYS'>;
+type GarbageCollected = ChangeNeeds & WithBlobs & WithLog & WithTokenRevocation & WithConfig<'HISTORY_DAYS'>;
 
 /** Regularly removes bytes that no file uses, what is expired of sessions, invitations, history and mail, and the rest of removed workspaces. Several backends may do so concurrently. */
 export function collectGarbage(backend: GarbageCollected): Subscription {

@@ -15,6 +15,7 @@ import { openBlobs } from './files/open-blobs.ts';
 import { type OpenGraphOptions, openGraph } from './graph/open-graph.ts';
 import { createGuardedFetch } from './http/guarded-fetch.ts';
 import { newIntegrationQueue } from './integrations/integrations.ts';
+import { revokeTokensOf } from './integrations/revoke-tokens.ts';
 import { ChangeFeed } from './live/change-feed.ts';
 import { MailSender } from './mail/mail-sender.ts';
 import { openMailEngine } from './mail/open-mail-engine.ts';
@@ -61,6 +62,7 @@ export async function openBackend(
   const changes = open.adopt(new ChangeFeed({ graph, bus, processes, isSignedIn }), (feed) => feed.stop());
   const allowed = config.MCP_SERVER_ALLOWED_ADDRESSES ?? [];
   const reach = { rule: createAddressRule(allowed), resolve: resolveByDns };
+  const integrations = { fetch: createGuardedFetch(reach), queue: newIntegrationQueue() };
   const tokenRules = { issuer: config.JWT_ISSUER, verifying: signingKeys.verifying };
   return {
     config,
@@ -82,7 +84,8 @@ export async function openBackend(
     attempts: new Attempts(),
     nameTries: new NameTries(),
     provider: openProvider({ config }),
-    integrations: { fetch: createGuardedFetch(reach), queue: newIntegrationQueue() },
+    integrations,
+    revokeTokensOf: (integration) => revokeTokensOf({ secrets, log, integrations }, integration),
     commandRuntimes: (runtimes, command) => commandRuntimes({ bus, processes }, runtimes, command),
   };
 }

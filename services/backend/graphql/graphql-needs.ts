@@ -11,6 +11,7 @@ import type { WithSecrets } from '../secrets/secrets.ts';
 import type { SigningKeys } from '../tokens/signing-keys.ts';
 import type { VerifyToken } from '../tokens/verify-token.ts';
 import type { WithNameTries } from '../workspaces/name-tries.ts';
+import type { WithTokenRevocation } from '../workspaces/token-revocation.ts';
 
 /** The dependencies of queries and mutations. */
 export interface GraphqlNeeds
@@ -23,7 +24,8 @@ export interface GraphqlNeeds
     WithMail,
     WithPasswords,
     WithAttempts,
-    WithNameTries {
+    WithNameTries,
+    WithTokenRevocation {
   /** Version of the program. */
   readonly version: string;
   readonly verifyToken: VerifyToken;

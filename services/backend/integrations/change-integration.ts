@@ -1,4 +1,3 @@
-import * as openid from 'openid-client';
 import type { Changes } from '../../contracts/activity-changes.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
@@ -8,9 +7,9 @@ import type { Node } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { listIn } from './authorize.ts';
 import { getConnection, giveNewToken, type IntegrationNeeds, noTokens } from './integrations.ts';
-import { keep, read, type Tokens } from './kept.ts';
-import { openidConfiguration } from './provider-client.ts';
+import { keep } from './kept.ts';
 import { scopeList, scopesMax } from './provider-metadata.ts';
+import { revokeTokensOf } from './revoke-tokens.ts';
 
 export interface IntegrationPatch {
   /** Absent or null: unchanged. Empty: those that the MCP server asks for. */
@@ -91,11 +90,12 @@ export async function disconnectIntegration(
   workspace: WorkspaceId,
   id: string,
 ): Promise<Node<'integration'>> {
-  const { after, tokens } = await change(backend, { principal, workspace, right: 'administer' }, async (change) => {
+  const { before, after } = await change(backend, { principal, workspace, right: 'administer' }, async (change) => {
     const { transaction } = change;
     const { integration, server } = await getConnection(transaction, workspace, id);
-    const tokens = read(backend, integration, 'tokens');
-    if (integration.state === 'needs_authorization' && tokens === null) return { after: integration, tokens };
+    if (integration.state === 'needs_authorization' && integration.tokens === null) {
+      return { before: integration, after: integration };
+    }
     const state = 'needs_authorization';
     change.record({
       ...{ action: 'update', subject: integration.id, subjectKind: 'integration', subjectName: server.name },
@@ -104,22 +104,9 @@ export async function disconnectIntegration(
     const runtimes = await giveNewToken(transaction, server);
     change.announce({ kind: 'command', runtimes, command: { kind: 'assignments' } });
     const fields = { ...noTokens, state, pending: null, problem: null, scopes: null, connectedAt: null };
-    return { after: await transaction.update('integration', integration.id, fields, { anchor: workspace }), tokens };
+    const after = await transaction.update('integration', integration.id, fields, { anchor: workspace });
+    return { before: integration, after };
   });
-  if (tokens !== null) await revoke(backend, workspace, tokens);
+  await revokeTokensOf(backend, before);
   return after;
-}
-
-/** The platform has forgotten the tokens, whatever the provider answers. */
-async function revoke(backend: IntegrationNeeds, workspace: WorkspaceId, tokens: Tokens): Promise<void> {
-  const { provider, client, refreshToken, accessToken } = tokens;
-  if (provider.revocation_endpoint === undefined) return;
-  const { fetch, queue } = backend.integrations;
-  const configuration = openidConfiguration(fetch, provider, client);
-  await queue
-    .run(workspace, () => openid.tokenRevocation(configuration, refreshToken ?? accessToken))
-    .catch(() => {
-      const { host } = new URL(provider.issuer);
-      backend.log('integrations').info({ workspace, host }, 'could not revoke the tokens of an integration');
-    });
 }

@@ -7,6 +7,7 @@ import { getNode } from '../graph/get-node.ts';
 import { type Node, pageMax } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { removePatternsOf } from '../tools/tool-patterns.ts';
+import type { WithTokenRevocation } from '../workspaces/token-revocation.ts';
 import { runtimesOf } from './change-servers.ts';
 import { rulesAbout } from './rules-about.ts';
 import { followers, skillsUsing, usedTools } from './skills-using.ts';
@@ -19,14 +20,17 @@ export interface ServerRemoval extends BasedOn {
 /** Each is a changed node and a record of the activity in one transaction, which has ten seconds. */
 const skillsChangedMax = 500;
 
-/** Removes an MCP server with its tools, statuses and integration. Skills lose its tools, and each of them records the loss. */
-export function removeMcpServer(
-  backend: ChangeNeeds,
+/**
+ * Removes an MCP server with its tools, statuses and integration, whose tokens are revoked at the provider. Skills lose
+ * its tools, and each of them records the loss.
+ */
+export async function removeMcpServer(
+  backend: ChangeNeeds & WithTokenRevocation,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
   { id, ifVersion, ifUsedBy }: ServerRemoval,
 ): Promise<void> {
-  return change(backend, { principal, workspace, right: 'administer' }, async (change) => {
+  const integration = await change(backend, { principal, workspace, right: 'administer' }, async (change) => {
     const { transaction } = change;
     const server = await findSince(change, 'mcpServer', { id, ifVersion }, () =>
       getNode(transaction, 'mcpServer', id, workspace),
@@ -53,7 +57,9 @@ export function removeMcpServer(
       changes: {},
     });
     change.announce({ kind: 'command', runtimes, command: { kind: 'assignments' } });
+    return integration;
   });
+  if (integration !== null) await backend.revokeTokensOf(integration);
 }
 
 /** A skill that loses tools counts as changed. The removal of a tool removes its edges. */

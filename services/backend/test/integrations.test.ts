@@ -294,6 +294,20 @@ describe('the tokens', () => {
     expect(provider.asked).toContain('POST /token/revocation');
     expect(await provider.knows(authorization.replace('Bearer ', ''))).toBe(false);
   });
+
+  test.each([
+    [
+      'MCP server',
+      () => asked('mutation ($w: ID!, $s: ID!) { removeMcpServer(workspace: $w, id: $s) }', { s: mcpServer }),
+    ],
+    ['workspace', () => backend.must('mutation ($w: ID!) { removeWorkspace(id: $w) }', { w })],
+  ])('are revoked at the provider when the %s is removed', async (_what, remove) => {
+    await connect();
+    const { authorization = '' } = (await assigned()) ?? {};
+    await remove();
+    expect(await assigned()).toBeUndefined();
+    expect(await provider.knows(authorization.replace('Bearer ', ''))).toBe(false);
+  });
 });
 
 describe('the platform', () => {

@@ -12,8 +12,9 @@ import type { schema, TypeName } from '../graph/schema.ts';
 import type { MailState } from '../mail/mail-state.ts';
 import { isBeingRemoved, noSuchWorkspace, requireOperator } from '../members/access.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import type { WithTokenRevocation } from './token-revocation.ts';
 
-type RemovalNeeds = ChangeNeeds & WithLog;
+type RemovalNeeds = ChangeNeeds & WithLog & WithTokenRevocation;
 type OwnedType = { [Type in TypeName]: (typeof schema)[Type]['owned'] extends true ? Type : never }[TypeName];
 
 /** Half of the time that an operation has. A larger workspace takes several calls. */
@@ -22,6 +23,8 @@ const callMaxMs = 5000;
 const sliceMax = 100;
 /** Objects with long texts: each is read before it is removed. */
 const longSliceMax = 25;
+/** Integrations: their tokens are revoked at the same moment, as many as one workspace may ask for at once. */
+const revokedSliceMax = 8;
 
 /**
  * Keys first, so that agents lose their access, then what runs. A member is last: until then the workspace has an
@@ -120,6 +123,7 @@ async function removeContent(backend: RemovalNeeds, id: WorkspaceId, signal: Abo
 
 /** Whether more may be left. */
 async function removeSlice(backend: RemovalNeeds, type: OwnedType, anchor: WorkspaceId): Promise<boolean> {
+  if (type === 'integration') return await removeIntegrations(backend, anchor);
   const limit = longTypes.has(type) ? longSliceMax : sliceMax;
   return await backend.graph.write(async (transaction) => {
     if (type === 'key') await removeGrants(transaction, anchor);
@@ -127,6 +131,16 @@ async function removeSlice(backend: RemovalNeeds, type: OwnedType, anchor: Works
     for (const node of nodes) await transaction.remove(type, node.id, anchor);
     return nodes.length === limit;
   });
+}
+
+async function removeIntegrations(backend: RemovalNeeds, anchor: WorkspaceId): Promise<boolean> {
+  const removed = await backend.graph.write(async (transaction) => {
+    const { nodes } = await transaction.select({ type: 'integration', anchor, limit: revokedSliceMax });
+    for (const { id } of nodes) await transaction.remove('integration', id, anchor);
+    return nodes;
+  });
+  await Promise.all(removed.map((integration) => backend.revokeTokensOf(integration)));
+  return removed.length === revokedSliceMax;
 }
 
 /** The records of the connected agents among the keys that are next. */
