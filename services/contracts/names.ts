@@ -1,4 +1,5 @@
 import { SvcError } from './errors.ts';
+import { withoutHidden } from './hidden-characters.ts';
 import { findId, type IdKind, idPrefixes } from './ids.ts';
 
 /**
@@ -51,6 +52,16 @@ export function parsePersonName(text: string): string {
     'invalid_input',
     `A name has 1 to ${personNameLengthMax} characters, and no line breaks or invisible characters.`,
   );
+}
+
+const passkeyNameLengthMax = 64;
+
+export function parsePasskeyName(text: string): string {
+  const name = text.trim();
+  const isName =
+    name !== '' && [...name].length <= passkeyNameLengthMax && !/[\n\t]/.test(name) && withoutHidden(name) === name;
+  if (isName) return name;
+  throw new SvcError('invalid_input', `A name of a passkey must have 1 to ${passkeyNameLengthMax} visible characters.`);
 }
 
 export const descriptionLengthMax = 1024;

@@ -1,12 +1,13 @@
 import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
+import { parsePasskeyName } from '../../contracts/names.ts';
 import type { Graph, Node, WithGraph } from '../graph/graph.ts';
 import type { Place, WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal, UserPrincipal } from '../tokens/verify-token.ts';
 import { getOwnUser, requireFreshProof, requirePerson } from './own-account.ts';
 import { type RegistrationResponse, registrationShape } from './passkey-responses.ts';
-import { parsePasskeyName, passkeysOf, passkeysPerUserMax } from './passkeys.ts';
+import { passkeysOf, passkeysPerUserMax } from './passkeys.ts';
 import { getRelyingParty, loadWebauthn, type WithPageAddress } from './relying-party.ts';
 import { seal, sealedMaxAgeMs, unseal } from './sealed.ts';
 

@@ -1,25 +1,16 @@
 import { SvcError } from '../../contracts/errors.ts';
-import { withoutHidden } from '../../contracts/hidden-characters.ts';
 import { parseId, type UserId } from '../../contracts/ids.ts';
+import { parsePasskeyName } from '../../contracts/names.ts';
 import { type Graph, type Node, pageMax, type WithGraph } from '../graph/graph.ts';
 import type { TokenPrincipal, UserPrincipal } from '../tokens/verify-token.ts';
 import { requireFreshProof, requirePerson } from './own-account.ts';
 
 export const passkeysPerUserMax = 20;
-const nameLengthMax = 64;
 
 export async function passkeysOf(graph: Pick<Graph, 'select'>, user: UserId): Promise<readonly Node<'passkey'>[]> {
   const where = [{ field: 'user', equals: user }] as const;
   const { nodes } = await graph.select({ type: 'passkey', anchor: null, where, limit: pageMax });
   return nodes;
-}
-
-export function parsePasskeyName(text: string): string {
-  const name = text.trim();
-  const isName =
-    name !== '' && [...name].length <= nameLengthMax && !/[\n\t]/.test(name) && withoutHidden(name) === name;
-  if (isName) return name;
-  throw new SvcError('invalid_input', `A name of a passkey must have 1 to ${nameLengthMax} visible characters.`);
 }
 
 /** A passkey of the caller, named by its id. */

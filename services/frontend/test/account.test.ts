@@ -84,6 +84,28 @@ describe.skipIf(!hasChromium)('the own account in Chromium', () => {
     await stranger.getByRole('alert').filter({ hasText: 'You are not signed in' }).waitFor();
   });
 
+  test('a passkey is named after its device', async () => {
+    const device = await browser.context.newCDPSession(page);
+    await device.send('WebAuthn.enable');
+    await device.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
+        ...{ isUserVerified: true, automaticPresenceSimulation: true },
+      },
+    });
+    await page.goto(`${await browser.places()}/profile/account`);
+    await page.getByRole('button', { name: 'Add passkey' }).click();
+    await page.getByRole('button', { name: 'Rename Passkey 1' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('x'.repeat(65));
+    await dialog.getByRole('button', { name: 'Rename' }).click();
+    await dialog.getByText('must have 1 to 64 visible characters').waitFor();
+    await dialog.getByLabel('Name').fill('Phone of Ann');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Rename Phone of Ann' }).waitFor();
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   test('its pages fit every width and have no barriers, light and dark', async () => {
     expect(await browser.flawsOf('/profile/account')).toEqual([]);
     expect(await browser.flawsOf(`${browser.origin}/confirm-address#token=x`)).toEqual([]);

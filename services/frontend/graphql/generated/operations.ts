@@ -888,6 +888,14 @@ export type AddPasskeyMutationVariables = Exact<{
 
 export type AddPasskeyMutation = { readonly addPasskey: { readonly id: string } };
 
+export type RenamePasskeyMutationVariables = Exact<{
+  id: string;
+  name: string;
+}>;
+
+
+export type RenamePasskeyMutation = { readonly renamePasskey: { readonly id: string } };
+
 export type RemovePasskeyMutationVariables = Exact<{
   id: string;
 }>;
@@ -1225,6 +1233,10 @@ export const beginPasskeyMutation: Operation<BeginPasskeyMutation, BeginPasskeyM
 
 export const addPasskeyMutation: Operation<AddPasskeyMutation, AddPasskeyMutationVariables> = {
   text: "mutation AddPasskey($ticket:String!$response:String!$name:String!){addPasskey(ticket:$ticket response:$response name:$name){id}}",
+};
+
+export const renamePasskeyMutation: Operation<RenamePasskeyMutation, RenamePasskeyMutationVariables> = {
+  text: "mutation RenamePasskey($id:ID!$name:String!){renamePasskey(id:$id name:$name){id}}",
 };
 
 export const removePasskeyMutation: Operation<RemovePasskeyMutation, RemovePasskeyMutationVariables> = {

@@ -22,6 +22,7 @@ import { useOperation } from '../../graphql/use-operation.ts';
 import { PageHead } from '../page-head.tsx';
 import { Part } from '../section.tsx';
 import { OwnNames } from './own-names.tsx';
+import { RenamePasskey } from './rename-passkey.tsx';
 
 type Viewer = AccountQuery['viewer'];
 
@@ -118,7 +119,9 @@ function Passkeys({ viewer }: { readonly viewer: Viewer }) {
             verb="Remove"
             label={`Remove ${passkey.name}`}
             onAct={() => send(removePasskeyMutation, { id: passkey.id })}
-          />
+          >
+            <RenamePasskey id={passkey.id} name={passkey.name} />
+          </Entry>
         ))}
       </ul>
       <ErrorLine error={add.error} />
@@ -175,14 +178,17 @@ interface EntryProps {
   readonly verb: string | null;
   readonly label: string;
   readonly onAct: () => Promise<unknown>;
+  /** Further actions. */
+  readonly children?: ReactNode;
 }
 
-function Entry({ title, about, verb, label, onAct }: EntryProps) {
+function Entry({ title, about, verb, label, onAct, children }: EntryProps) {
   const act = useAction(onAct);
   return (
     <li className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 py-1">
       <span className="min-w-0 break-words">{title}</span>
       <span className="flex-1 text-13 text-quiet">{about}</span>
+      {children}
       {verb !== null && (
         <Button look="quiet" isBusy={act.isBusy} onClick={act.run} aria-label={label}>
           {verb}
