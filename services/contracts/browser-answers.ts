@@ -44,7 +44,7 @@ export interface ShownInvitation {
 export interface InteractionAnswers {
   /** Of `POST /connect/interaction/UID`. */
   readonly '': AgentRequest;
-  readonly roles: { readonly roles: readonly OfferedRole[] };
+  readonly roles: OfferedRoles;
   /** The address that hands the answer to the agent. */
   readonly consent: { readonly redirect: string };
   readonly refuse: { readonly redirect: string };
@@ -66,6 +66,13 @@ export interface AgentRequest {
 export interface OfferedWorkspace {
   readonly id: string;
   readonly name: string;
+}
+
+export interface OfferedRoles {
+  /** By name. */
+  readonly roles: readonly OfferedRole[];
+  /** Whether the workspace has more roles than an agent may be limited to. */
+  readonly hasMore: boolean;
 }
 
 export interface OfferedRole {

@@ -177,11 +177,11 @@ async function offeredRoles(
 ): Promise<InteractionAnswers['roles']> {
   await getAccess(backend.graph, { principal, workspace, right: 'read' });
   const page = { type: 'role', anchor: workspace, orderBy: 'name', limit: rolesPerKeyMax } as const;
-  const { nodes } = await backend.graph.select(page);
+  const { nodes, next } = await backend.graph.select(page);
   const roles = nodes.map(({ id, name, description }) => ({
     ...{ id, name, description: shownLine(description, descriptionLengthMax) },
   }));
-  return { roles };
+  return { roles, hasMore: next !== null };
 }
 
 /** A scheme of a program on this machine may have any host behind it, also one that looks like a well-known site. */

@@ -1,4 +1,4 @@
-import type { AgentRequest, InteractionAnswers, OfferedRole } from '../../contracts/browser-answers.ts';
+import type { AgentRequest, InteractionAnswers, OfferedRoles } from '../../contracts/browser-answers.ts';
 import { connectPath } from '../../contracts/token.ts';
 import { postSignedIn } from './account.ts';
 
@@ -7,8 +7,8 @@ export function readAgentRequest(id: string): Promise<AgentRequest> {
 }
 
 /** The roles of one of the offered workspaces. */
-export async function readOfferedRoles(id: string, workspace: string): Promise<readonly OfferedRole[]> {
-  return (await post(id, 'roles', { workspace })).roles;
+export async function readOfferedRoles(id: string, workspace: string): Promise<OfferedRoles> {
+  return await post(id, 'roles', { workspace });
 }
 
 /** Returns the address that hands the answer to the agent. */

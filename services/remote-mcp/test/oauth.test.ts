@@ -404,6 +404,23 @@ describe('refusals', () => {
     expect(body.client).toEqual({ name: 'Test agent', redirectHost: shown, isLocal });
   });
 
+  test('a workspace with more roles than an agent may be limited to says so', async () => {
+    const made = 'mutation ($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { id } }';
+    const input = { name: 'Many roles', ownerEmail: 'roles@example.com' };
+    const { createWorkspace } = await platform.must(made, { input });
+    const names = Array.from(
+      { length: 101 },
+      (_, i) => `r${i}: createRole(workspace: $w, input: { name: "R ${i}" }) { id }`,
+    );
+    for (let i = 0; i < names.length; i += 10) {
+      await platform.must(`mutation ($w: ID!) { ${names.slice(i, i + 10).join(' ')} }`, { w: createWorkspace.id });
+    }
+    const browser = await signIn(platform, 'roles@example.com');
+    const { uid } = await client.authorize(browser);
+    const { body } = await browser.post(`/connect/interaction/${uid}/roles`, { workspace: createWorkspace.id });
+    expect([body.roles.length, body.hasMore]).toEqual([100, true]);
+  });
+
   test('the answer to the page is small, however many workspaces and roles there are', async () => {
     const name = 'w'.repeat(40);
     const many = Array.from({ length: 20 }, (_, i) => `${name}${i}`);
@@ -425,6 +442,7 @@ describe('refusals', () => {
     expect([body.workspaces.length, text.length < 20 * 200]).toEqual([20, true]);
     const roles = await browser.post(`/connect/interaction/${uid}/roles`, { workspace: ids[0] });
     expect([roles.body.roles.length, roles.text.length < 30 * 400]).toEqual([30, true]);
+    expect(roles.body.hasMore).toBe(false);
     // Roles of other workspaces are as unknown as the workspaces.
     expect((await browser.post(`/connect/interaction/${uid}/roles`, { workspace: workspace.id })).status).toBe(404);
     expect((await person.post(`/connect/interaction/${uid}/roles`, { workspace: workspace.id })).status).toBe(404);

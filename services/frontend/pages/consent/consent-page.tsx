@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { AgentRequest, OfferedRole } from '../../../contracts/browser-answers.ts';
+import type { AgentRequest, OfferedRoles } from '../../../contracts/browser-answers.ts';
 import { type AgentScope, readScope, toolsScope } from '../../../contracts/token.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
@@ -39,7 +39,7 @@ function Consent({ id, request }: { readonly id: string; readonly request: Agent
   const [chosen, setChosen] = useState(workspaces[0]?.id ?? '');
   const [scope, setScope] = useState(request.scopes[0] ?? readScope);
   const [roles, setRoles] = useState<ReadonlySet<string> | null>(null);
-  const offered = useRead(chosen, async () => (chosen === '' ? [] : await readOfferedRoles(id, chosen)));
+  const offered = useRead(chosen, async () => (chosen === '' ? noRoles : await readOfferedRoles(id, chosen)));
   const connect = useAction(async () => {
     const answer = { workspace: chosen, roles: roles === null ? null : [...roles], scope };
     window.location.assign(await answerAgent(id, 'consent', answer));
@@ -74,7 +74,7 @@ function Consent({ id, request }: { readonly id: string; readonly request: Agent
             options={workspaces.map(({ id: value, name: title }) => ({ value, title }))}
             onValue={select}
           />
-          <RoleChoice offered={offered.data ?? []} roles={roles} onChoose={setRoles} />
+          <RoleChoice offered={offered.data ?? noRoles} roles={roles} onChoose={setRoles} />
           <ScopeChoice scopes={request.scopes} chosen={scope} onChoose={setScope} />
         </>
       )}
@@ -114,12 +114,13 @@ function ScopeChoice({ scopes, chosen, onChoose }: ScopeChoiceProps) {
 }
 
 interface RoleChoiceProps {
-  readonly offered: readonly OfferedRole[];
+  readonly offered: OfferedRoles;
   /** Null: every role of the workspace. */
   readonly roles: ReadonlySet<string> | null;
   readonly onChoose: (roles: ReadonlySet<string> | null) => void;
 }
 
+const noRoles: OfferedRoles = { roles: [], hasMore: false };
 const everyRole = { value: 'every', title: 'Every role, also later ones' } as const;
 const someRoles = { value: 'some', title: 'Only these roles' } as const;
 
@@ -128,13 +129,13 @@ function RoleChoice({ offered, roles, onChoose }: RoleChoiceProps) {
   return (
     <RadioGroup
       legend="What it may use"
-      options={offered.length > 0 ? [everyRole, someRoles] : [everyRole]}
+      options={offered.roles.length > 0 ? [everyRole, someRoles] : [everyRole]}
       value={roles === null ? 'every' : 'some'}
       onValue={(value) => onChoose(value === 'every' ? null : new Set())}
     >
       {roles !== null && (
         <div className="grid gap-1 pl-7">
-          {offered.map((role) => (
+          {offered.roles.map((role) => (
             <label
               key={role.id}
               className="flex min-h-11 items-center gap-3 py-1 text-14 tablet:min-h-8 tablet:text-13"
@@ -151,6 +152,11 @@ function RoleChoice({ offered, roles, onChoose }: RoleChoiceProps) {
               </span>
             </label>
           ))}
+          {offered.hasMore && (
+            <p className="text-12 text-quiet">
+              {`These are the first ${offered.roles.length} roles by name. An API key can be limited to any of the others.`}
+            </p>
+          )}
           <Requirement isMet={roles.size > 0}>Choose at least one role.</Requirement>
         </div>
       )}
