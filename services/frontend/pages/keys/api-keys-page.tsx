@@ -9,7 +9,8 @@ import { PageHead } from '../page-head.tsx';
 import { CreateKey } from './create-key.tsx';
 import { KeyPanel } from './key-panel.tsx';
 import { KeyState } from './key-state.tsx';
-import { type OwnKey as Row, replacedIds, rolesInWords, useOwnKeys } from './own-keys.ts';
+import { type OwnKey as Row, replacedIds, useOwnKeys } from './own-keys.ts';
+import { rolesColumn } from './roles-column.tsx';
 
 const columns: readonly Column<Row>[] = [
   {
@@ -26,15 +27,7 @@ const columns: readonly Column<Row>[] = [
     sortBy: ({ state }) => state,
     share: 'narrow',
   },
-  {
-    title: 'Roles',
-    cell: (row) => (
-      <span className="text-quiet" title={rolesInWords(row)}>
-        {rolesInWords(row)}
-      </span>
-    ),
-    sortBy: rolesInWords,
-  },
+  rolesColumn,
   {
     title: 'Last used',
     cell: ({ lastUsedAt }) => (

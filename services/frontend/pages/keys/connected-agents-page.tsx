@@ -6,20 +6,13 @@ import { List } from '../../components/list.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { PageHead } from '../page-head.tsx';
 import { ConnectedAgentPanel } from './connected-agent-panel.tsx';
-import { type OwnKey, rolesInWords, useOwnKeys } from './own-keys.ts';
+import { type OwnKey, useOwnKeys } from './own-keys.ts';
+import { rolesColumn } from './roles-column.tsx';
 
 const columns: readonly Column<OwnKey>[] = [
   { title: 'Agent', cell: ({ name }) => name, sortBy: ({ name }) => name, isTitle: true },
   { title: 'Client', cell: ({ client }) => <span className="break-all text-12 text-quiet">{client}</span> },
-  {
-    title: 'Roles',
-    cell: (row) => (
-      <span className="text-quiet" title={rolesInWords(row)}>
-        {rolesInWords(row)}
-      </span>
-    ),
-    sortBy: rolesInWords,
-  },
+  rolesColumn,
   {
     title: 'Last used',
     cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} otherwise="never used" />,
