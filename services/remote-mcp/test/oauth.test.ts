@@ -60,7 +60,7 @@ test('a client of MCP finds the way by itself, and calls a tool after the consen
     workspaces: [{ id: workspace.id, name: 'acme' }],
   });
   const offered = await person.post(`/connect/interaction/${uid}/roles`, { workspace: workspace.id });
-  expect(offered.body).toEqual({ roles: [{ id: role, name: 'All', description: '' }] });
+  expect(offered.body).toEqual({ roles: [{ id: role, name: 'All', description: '' }], hasMore: false });
   const { back } = await new OauthClient(platform.backendUrl, '').consent(person, uid, { workspace: workspace.id });
   expect(back.searchParams.get('iss')).toBe(platform.backendUrl);
   // RFC 9207 §2.4: the answer of another authorization server is mixed up with this one.
