@@ -2,9 +2,9 @@ import type { Graph, WithGraph } from '../graph/graph.ts';
 
 /**
  * The states of a mail. `waiting`: until `dueAt`. `sending`: a backend tries it. `sent`, `failed`: not accepted, and
- * given up. `unsure`: it may have been sent, so it is not repeated.
+ * given up. `unsure`: it may have been sent, so it is not repeated. `withdrawn`: its link ended while it waited.
  */
-export type MailState = 'waiting' | 'sending' | 'sent' | 'failed' | 'unsure';
+export type MailState = 'waiting' | 'sending' | 'sent' | 'failed' | 'unsure' | 'withdrawn';
 
 /** The states of mail that is still to be sent. */
 export const mailWaiting: readonly string[] = ['waiting', 'sending'] satisfies MailState[];
@@ -38,13 +38,13 @@ export async function summariseMail({ graph }: WithGraph): Promise<MailSummary> 
 const dayMs = 24 * 60 * 60_000;
 /** How long failed mail is reported. */
 const reportedMs = 3 * dayMs;
-/** Sent mail counts for its address. */
+/** Sent and withdrawn mail counts for its address. */
 const countedMs = 60 * 60_000;
 const sliceMax = 100;
 
 /** Removes the records of mail that is no longer to be sent. Several backends may do so concurrently. */
 export async function forgetMail(graph: Graph, now: number, signal: AbortSignal): Promise<void> {
-  await forget(graph, { states: ['sent'], before: now - countedMs, signal });
+  await forget(graph, { states: ['sent', 'withdrawn'], before: now - countedMs, signal });
   await forget(graph, { states: ['failed', 'unsure'], before: now - reportedMs, signal });
 }
 

@@ -72,7 +72,10 @@ export async function withdrawMail(
   for (const digest of secrets.digests(addressOf(kind, to))) {
     for (const { id, source, state } of await mailIn(transaction, digest)) {
       const isMeant = workspace === null || source === workspace;
-      if (isMeant && state === ('waiting' satisfies MailState)) await transaction.remove('mail', id, null);
+      if (!isMeant || state !== ('waiting' satisfies MailState)) continue;
+      // It keeps its slot, so that the mail to this address stays bounded.
+      const changes = { state: 'withdrawn' satisfies MailState, content: null };
+      await transaction.update('mail', id, changes, { anchor: null });
     }
   }
 }

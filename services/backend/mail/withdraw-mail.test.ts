@@ -4,7 +4,7 @@ import { addLink, removeLinks } from '../accounts/sign-in-links.ts';
 import { addWorkspace, openTestBackend, type TestBackend } from '../test/open-test-backend.ts';
 import { invite, withdrawInvitation } from '../workspaces/invitations.ts';
 import { signInLink } from './letters.ts';
-import { queueMail, withdrawMail } from './queue-mail.ts';
+import { perAddressMax, queueMail, withdrawMail } from './queue-mail.ts';
 
 /** Nothing sends its mail, as where the mail server is away. */
 let backend: TestBackend;
@@ -13,7 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => backend.close());
 
-const waiting = () => backend.graph.count({ type: 'mail', anchor: null, limit: 1 });
+const inState = (state: string) => [{ field: 'state', equals: state }] as const;
+const count = (state: string) => backend.graph.count({ type: 'mail', anchor: null, where: inState(state), limit: 1 });
+const waiting = async () => (await count('waiting')) + (await count('sending'));
 
 test('an invitation that is withdrawn or replaced is not sent, and those of other workspaces are', async () => {
   const [{ id: workspace, owner: principal }, other] = [
@@ -28,8 +30,16 @@ test('an invitation that is withdrawn or replaced is not sent, and those of othe
   expect(await waiting()).toBe(2);
   await withdrawInvitation(backend, { principal, workspace }, again.id);
   expect(await waiting()).toBe(1);
-  const [left] = (await backend.graph.select({ type: 'mail', anchor: null, limit: 1 })).nodes;
+  const where = inState('waiting');
+  const [left] = (await backend.graph.select({ type: 'mail', anchor: null, where, limit: 1 })).nodes;
   expect(left?.source).toBe(other.id);
+});
+
+test('a withdrawn invitation counts for its address', async () => {
+  const { id: workspace, owner: principal } = await addWorkspace(backend, 'c');
+  const input = { email: 'often@example.com', role: 'viewer' } as const;
+  for (let i = 0; i < perAddressMax; i++) await invite(backend, { principal, workspace }, input);
+  await expect(invite(backend, { principal, workspace }, input)).rejects.toMatchObject({ code: 'rate_limited' });
 });
 
 test('a sign-in link that has ended is not sent, and mail that is being sent stays', async () => {
