@@ -89,7 +89,10 @@ describe('the files for another machine', () => {
 
 test.each([
   [['tls://bus.example.com:4222'], null],
-  [['nats://127.0.0.1:4222'], /is a loopback address, which other machines cannot reach\. Set bus\.public/],
+  [
+    ['nats://127.0.0.1:4222'],
+    /is a loopback address, which other machines cannot reach\. An operator sets bus\.public/,
+  ],
   [['nats://10.0.0.7:4222'], /nats:\/\/10\.0\.0\.7:4222 has no TLS/],
 ])('of the bus at %j whoever registers is told %s', (servers, told) => {
   if (told === null) expect(warningAbout(servers)).toBeNull();
