@@ -291,7 +291,9 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await own.waitForURL(/\/w\//);
     await own.goto(`${await browser.places()}/profile/account`);
     await own.getByRole('button', { name: 'Add passkey' }).click();
-    await own.getByText('Passkey 1').waitFor();
+    const refusal = own.getByRole('alert');
+    await own.getByText('Passkey 1').or(refusal).waitFor();
+    expect(await refusal.allTextContents()).toEqual([]);
     await made.clearCookies();
     await own.goto(`${browser.origin}/sign-in`);
     await own.getByRole('button', { name: 'Use a passkey' }).click();
