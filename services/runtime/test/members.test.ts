@@ -182,7 +182,7 @@ test("a member's command is refused by name without a sandbox, and an operatorâ€
     message: expect.stringMatching(
       /^"files" was not started: it needs a sandbox, .*the program bwrap is not on PATH.* A member of the workspace set its command\.$/,
     ),
-    repair: expect.stringMatching(/bubblewrap.*engine: docker.*svc apply.*none-for-everybody/s),
+    repair: expect.stringMatching(/bubblewrap.*engine: docker.*none-for-everybody.*svc apply/s),
   });
   await letGo(platform, 'files');
   platform.assign({ files: script('curious') }, 'operator');
