@@ -2,7 +2,7 @@ import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { ShownError } from '../graphql/shown-error.ts';
-import { DetailsPanel } from './details-panel.tsx';
+import { Details } from './details-panel.tsx';
 import { List } from './list.tsx';
 
 const refusal = new ShownError({ code: 'unavailable', message: 'It is away.', hint: null, requestId: null });
@@ -57,25 +57,25 @@ interface Asked {
   readonly error?: ShownError;
 }
 
-function partsOfPanel(asked: Asked): string {
+function partsOfDetails(asked: Asked): string {
   return partsOf(
-    createElement(DetailsPanel<Row>, {
-      ...{ title: 'File', missing: 'No such file.', onClose: nothing, ...asked },
+    createElement(Details<Row>, {
+      ...{ missing: 'No such file.', ...asked },
       // biome-ignore lint/correctness/noChildrenProp: a function of the row
       children: ({ id }) => `Details of ${id}`,
     }),
   );
 }
 
-test('a panel is a shape until its row is known, then the details or that there is no such row', () => {
-  expect(partsOfPanel({ of: null, isAwaited: true })).toBe('shape');
-  expect(partsOfPanel({ of: { id: 'a' }, isAwaited: true })).toBe('details');
-  expect(partsOfPanel({ of: { id: 'a' } })).toBe('details');
-  expect(partsOfPanel({ of: undefined })).toBe('missing');
-  expect(partsOfPanel({ of: null })).toBe('missing');
+test('details are a shape until its row is known, then themselves or that there is no such row', () => {
+  expect(partsOfDetails({ of: null, isAwaited: true })).toBe('shape');
+  expect(partsOfDetails({ of: { id: 'a' }, isAwaited: true })).toBe('details');
+  expect(partsOfDetails({ of: { id: 'a' } })).toBe('details');
+  expect(partsOfDetails({ of: undefined })).toBe('missing');
+  expect(partsOfDetails({ of: null })).toBe('missing');
 });
 
-test('a refused panel says why, and never that there is no such row', () => {
-  expect(partsOfPanel({ of: undefined, isAwaited: true, error: refusal })).toBe('refusal');
-  expect(partsOfPanel({ of: { id: 'a' }, error: refusal })).toBe('refusal details');
+test('refused details say why, and never that there is no such row', () => {
+  expect(partsOfDetails({ of: undefined, isAwaited: true, error: refusal })).toBe('refusal');
+  expect(partsOfDetails({ of: { id: 'a' }, error: refusal })).toBe('refusal details');
 });
