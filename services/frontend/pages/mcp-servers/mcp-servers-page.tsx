@@ -1,4 +1,4 @@
-import { type ReactNode, useRef } from 'react';
+import { lazy, type ReactNode, Suspense, useRef } from 'react';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { useShown } from '../../app/use-shown.ts';
 import { usePlace } from '../../app/workspace.ts';
@@ -11,9 +11,11 @@ import { type McpServersQuery, mcpServersQuery } from '../../graphql/generated/o
 import { usePages } from '../../graphql/use-pages.ts';
 import { ConnectLink } from '../integrations/integration-state.tsx';
 import { PageHead } from '../page-head.tsx';
-import { AddMcpServer } from './add-mcp-server.tsx';
 import { McpServerPanel } from './mcp-server-panel.tsx';
 import { NextRetry, repairOf, ServerHealth, ServerStatus } from './mcp-server-state.tsx';
+
+/** Its forms are large, and needed only when an MCP server is added. */
+const AddMcpServer = lazy(async () => ({ default: (await import('./add-mcp-server.tsx')).AddMcpServer }));
 
 type Row = NonNullable<McpServersQuery['workspace']>['mcpServers']['nodes'][number];
 
@@ -90,10 +92,12 @@ export function McpServersPage() {
         />
       )}
       {add === true && mayConfigure && (
-        <AddMcpServer
-          onClose={() => show({ add: undefined }, true)}
-          onAdded={(id) => show({ add: undefined, panel: id, tab: undefined }, true)}
-        />
+        <Suspense fallback={null}>
+          <AddMcpServer
+            onClose={() => show({ add: undefined }, true)}
+            onAdded={(id) => show({ add: undefined, panel: id, tab: undefined }, true)}
+          />
+        </Suspense>
       )}
     </>
   );

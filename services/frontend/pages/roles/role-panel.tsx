@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { parseDescription } from '../../../contracts/names.ts';
 import { usePlace } from '../../app/workspace.ts';
 import { Button } from '../../components/button.tsx';
@@ -7,6 +7,7 @@ import { DetailsPanel } from '../../components/details-panel.tsx';
 import { ErrorLine } from '../../components/error-state.tsx';
 import { Field } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { showToast } from '../../components/toast.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { send } from '../../graphql/client.ts';
@@ -23,8 +24,10 @@ import { useOperation } from '../../graphql/use-operation.ts';
 import { onPage } from '../conflict-hint.ts';
 import { Section } from '../section.tsx';
 import { roleNameRule } from './create-role.tsx';
-import { RoleRules } from './role-rules.tsx';
 import { newest } from './use-role-skills.ts';
+
+/** Its search of tools is large, and needed only in an open panel. */
+const RoleRules = lazy(async () => ({ default: (await import('./role-rules.tsx')).RoleRules }));
 
 type Key = NonNullable<NonNullable<KeysOfRoleQuery['workspace']>['role']>['keys'][number];
 
@@ -78,7 +81,9 @@ function Details({ role: asked, keys, onRemoved }: DetailsProps) {
       ) : (
         role.description !== '' && <p className="break-words text-13">{role.description}</p>
       )}
-      <RoleRules role={role} change={change} />
+      <Suspense fallback={<Skeleton lines={3} />}>
+        <RoleRules role={role} change={change} />
+      </Suspense>
       {mayConfigure && keys !== null && (
         <Section title="Keys">
           <p className="text-13 text-quiet">
