@@ -11,11 +11,13 @@ import { getOwnUser, requirePerson } from './own-account.ts';
 export async function changeName(backend: WithGraph & WithBus, principal: TokenPrincipal, text: string): Promise<void> {
   const person = requirePerson(principal);
   const name = parsePersonName(text);
-  await backend.graph.write(async (transaction) => {
-    const { id } = await getOwnUser(transaction, person);
-    await transaction.update('user', id, { name }, { anchor: null });
+  const isChanged = await backend.graph.write(async (transaction) => {
+    const user = await getOwnUser(transaction, person);
+    if (user.name === name) return false;
+    await transaction.update('user', user.id, { name }, { anchor: null });
+    return true;
   });
-  await announcePerson(backend, person);
+  if (isChanged) await announcePerson(backend, person);
 }
 
 /** Every open page of the person's workspaces asks again for what it shows, because it may show the person. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { until } from '../../../stack/test/until.ts';
-import { parseId } from '../../contracts/ids.ts';
+import { patterns } from '../../contracts/bus/subjects.ts';
+import { newProcessId, parseId } from '../../contracts/ids.ts';
 import { graphqlPath } from '../../contracts/token.ts';
 import { type MailServer, startMailServer } from '../mail/test/mail-server.ts';
 import { Browser } from './browser.ts';
@@ -82,6 +83,19 @@ describe('a name', () => {
     });
     expect(body.data).toEqual({ viewer: { name: 'Ann Łuk' }, workspaces: { nodes: [{ owner: { name: 'Ann Łuk' } }] } });
     for (const name of ['', 'x'.repeat(81), 'two\nlines']) expect(await asks(change, { name })).toBe('invalid_input');
+  });
+
+  test('that stays the same is told to nobody', async () => {
+    const bus = await backend.hub.connect({ kind: 'backend' }, newProcessId());
+    const told: string[] = [];
+    for (const pattern of [patterns.events, patterns.accounts]) {
+      bus.subscribe(pattern, ({ subject }) => void told.push(subject));
+    }
+    const change = 'mutation ($name: String!) { changeName(name: $name) { name } }';
+    for (const name of ['Ann', 'Ann', ' Ann ', 'Bea']) expect(await asks(change, { name })).toBe(null);
+    await until(() => told.length >= 4);
+    expect(told).toHaveLength(4);
+    await bus.close();
   });
 });
 
