@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { parseEmail } from '../../../contracts/email-address.ts';
-import { parsePersonName } from '../../../contracts/names.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine } from '../../components/error-state.tsx';
 import { Field } from '../../components/field.tsx';
@@ -11,6 +10,7 @@ import { send } from '../../graphql/client.ts';
 import { changeNameMutation, sendAddressLinkMutation } from '../../graphql/generated/operations.ts';
 import { useRead } from '../../graphql/use-read.ts';
 import { readWays } from '../../graphql/ways.ts';
+import { PersonNameField } from '../person-name-field.tsx';
 import { Part } from '../section.tsx';
 
 /** The name and the address of the person. */
@@ -35,15 +35,7 @@ function Rename({ present }: { readonly present: string }) {
   });
   return (
     <Form onSubmit={rename.run} className="grid max-w-question gap-4">
-      <Field
-        label="Your name"
-        name="name"
-        autoComplete="name"
-        hint="As others see it."
-        value={name}
-        onText={setName}
-        rule={parsePersonName}
-      />
+      <PersonNameField value={name} onText={setName} />
       <ErrorLine error={rename.error} />
       <div>
         <Button type="submit" disabled={name.trim() === present} isBusy={rename.isBusy}>

@@ -1,15 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ShownInvitation } from '../../../contracts/browser-answers.ts';
-import { parsePersonName } from '../../../contracts/names.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
-import { Field } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { postAccount, refreshSession } from '../../graphql/account.ts';
 import { useRead } from '../../graphql/use-read.ts';
+import { PersonNameField } from '../person-name-field.tsx';
 import { Question } from '../question.tsx';
 import { enter } from './enter.ts';
 import { useLinkToken } from './use-link-token.ts';
@@ -54,17 +53,7 @@ function Join({ token, invitation }: { readonly token: string; readonly invitati
         <strong className="break-all font-medium">{email}</strong> becomes a member with the role {role}.
       </p>
       <Form onSubmit={join.run} className="grid gap-4">
-        {!hasAccount && (
-          <Field
-            label="Your name"
-            name="name"
-            autoComplete="name"
-            hint="As others see it."
-            value={name}
-            onText={setName}
-            rule={parsePersonName}
-          />
-        )}
+        {!hasAccount && <PersonNameField value={name} onText={setName} />}
         <ErrorLine error={join.error} />
         <Button look="primary" type="submit" isBusy={join.isBusy}>
           Join the workspace

@@ -1,5 +1,6 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import { parseEmail } from '../../../contracts/email-address.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorLine, ErrorState } from '../../components/error-state.tsx';
 import { Field } from '../../components/field.tsx';
@@ -118,11 +119,6 @@ function WaysToSignIn({ back }: { readonly back: string | undefined }) {
   );
 }
 
-/** The backend checks the rest. */
-function emailRule(text: string): void {
-  if (!/^\S+@\S+$/.test(text.trim())) throw new Error(`"${text}" is not an e-mail address.`);
-}
-
 function PasswordForm({ back }: { readonly back: string | undefined }) {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -140,7 +136,7 @@ function PasswordForm({ back }: { readonly back: string | undefined }) {
         required
         value={email}
         onText={setEmail}
-        rule={emailRule}
+        rule={parseEmail}
       />
       <Field
         label="Password"
@@ -177,7 +173,7 @@ function LinkForm() {
         required
         value={email}
         onText={setEmail}
-        rule={emailRule}
+        rule={parseEmail}
       />
       <ErrorLine error={send.error} />
       <Button type="submit" isBusy={send.isBusy}>
