@@ -1,8 +1,8 @@
 import { SvcError } from '../services/contracts/errors.ts';
+import { oneLine } from '../services/contracts/one-line.ts';
 import { shellWord } from '../services/contracts/shell-word.ts';
 import { printable } from './output/style.ts';
 import type { Terminal } from './output/terminal.ts';
-import { oneLine } from './output/width.ts';
 
 export interface Consent {
   /** A question for yes or no. */

@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { apply, type Change } from '../../stack/apply/apply.ts';
 import { exportFile } from '../../stack/apply/export-file.ts';
 import { findProblems, type Problem } from '../../stack/apply/find-problems.ts';
@@ -17,7 +18,6 @@ import { installationOf, tenancyOf } from '../objects/platform.ts';
 import { fetchWhole, writeSkillFolders } from '../objects/skill-folders.ts';
 import { kindNames, tellChanges, tellLeftOut } from '../output/changes.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { oneLine } from '../output/width.ts';
 import { readBoundedStdin } from '../typed/stdin.ts';
 
 export default class Apply extends SvcCommand {

@@ -1,11 +1,11 @@
 import * as Flags from '@oclif/core/flags';
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { type Destruction, destroy } from '../../stack/operations/destroy.ts';
 import { environment, SvcCommand } from '../command.ts';
 import { requireName } from '../consent.ts';
 import { installationOf } from '../objects/platform.ts';
 import { openProgressList } from '../output/progress-list.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { oneLine } from '../output/width.ts';
 
 export default class Destroy extends SvcCommand {
   static override summary = 'Stop the platform and remove the installation. Asks for its name.';

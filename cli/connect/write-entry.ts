@@ -1,9 +1,9 @@
 import type { ConfiguredClient, Connection, Place } from '../../services/contracts/clients/clients.ts';
 import { textOf } from '../../services/contracts/clients/snippet.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { requireConsent } from '../consent.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { oneLine } from '../output/width.ts';
 import { describeChange } from './changed-lines.ts';
 import { clientFiles, type PlacedFile } from './client-files.ts';
 import { readConfigFile, replaceConfigFile } from './config-file.ts';

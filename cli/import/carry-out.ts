@@ -1,4 +1,5 @@
 import { SvcError } from '../../services/contracts/errors.ts';
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { everyPage } from '../../stack/client/every-page.ts';
 import {
   createMcpServerMutation,
@@ -9,7 +10,6 @@ import { share } from '../launch/share.ts';
 import type { Tenancy } from '../objects/platform.ts';
 import { table } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { oneLine } from '../output/width.ts';
 import type { Existing, Judged } from './judge-servers.ts';
 import { launchOf } from './launch-of.ts';
 import type { FoundServer } from './sources.ts';

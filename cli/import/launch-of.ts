@@ -7,9 +7,9 @@ import {
 } from '../../services/contracts/clients/read-servers.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { LaunchInput } from '../../services/contracts/launch.ts';
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { findSecretWord, looksSecret, withoutSecretWords } from '../../services/contracts/secret-words.ts';
 import { launchLine } from '../output/server.ts';
-import { oneLine } from '../output/width.ts';
 import type { FoundServer } from './sources.ts';
 
 type Readable = Exclude<ListedLaunch, { kind: 'unreadable' }>;

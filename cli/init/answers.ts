@@ -1,5 +1,6 @@
 import type { Place } from '../../services/contracts/clients/clients.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { findProgram } from '../../stack/machine/find-program.ts';
 import { settings } from '../../stack/settings/settings.ts';
 import { confirmed } from '../consent.ts';
@@ -7,7 +8,7 @@ import { describeEntry } from '../import/launch-of.ts';
 import type { FoundServer } from '../import/sources.ts';
 import { printable } from '../output/style.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { cut, oneLine } from '../output/width.ts';
+import { cut } from '../output/width.ts';
 import type { Chosen } from '../typed/how-it-runs.ts';
 import { type Offered, serversOnMachine } from './found-servers.ts';
 

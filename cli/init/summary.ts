@@ -1,8 +1,8 @@
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { describeEntry } from '../import/launch-of.ts';
 import type { FoundServer } from '../import/sources.ts';
 import { facts } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { oneLine } from '../output/width.ts';
 import type { Given } from './answers.ts';
 
 /** Everything that `svc init` is about to do. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { updateMcpServerMutation } from '../../stack/client/generated/operations.ts';
 import { AlreadyReported } from '../command.ts';
 import type { Tenancy } from '../objects/platform.ts';
@@ -7,7 +8,6 @@ import { fetchServer, fetchTools, type McpServer, type Tool } from '../objects/s
 import { describeFailure, describeTools, keepsTrying } from '../output/server.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { span } from '../output/times-and-sizes.ts';
-import { oneLine } from '../output/width.ts';
 
 const pollMs = 200;
 /** The first start with npx on a slow connection takes more than a minute. */

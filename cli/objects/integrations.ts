@@ -1,8 +1,8 @@
+import { oneLine } from '../../services/contracts/one-line.ts';
 import type { BackendClient } from '../../stack/client/backend-client.ts';
 import { everyPage } from '../../stack/client/every-page.ts';
 import { type IntegrationFragment, integrationsQuery } from '../../stack/client/generated/operations.ts';
 import { isoOrNull } from '../output/times-and-sizes.ts';
-import { oneLine } from '../output/width.ts';
 import { named } from './platform.ts';
 
 /** People know it by the name of its MCP server. */

@@ -1,5 +1,6 @@
 import { nearest } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { shellWord } from '../../services/contracts/shell-word.ts';
 import { type BackendClient, connectToBackend, type OperatorClient } from '../../stack/client/backend-client.ts';
 import { workspaceNamesQuery, workspaceQuery } from '../../stack/client/generated/operations.ts';
@@ -8,7 +9,6 @@ import { getInstallation, type Installation } from '../../stack/state/installati
 import { firstWorkspace, workspaceInUse } from '../../stack/state/workspace-in-use.ts';
 import { environment, type SharedFlags } from '../command.ts';
 import { openTerminal, type Terminal } from '../output/terminal.ts';
-import { oneLine } from '../output/width.ts';
 
 export function installationOf(flags: SharedFlags): Installation {
   const installation = getInstallation({ dir: flags.dir, env: environment, cwd: process.cwd() });

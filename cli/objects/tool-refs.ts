@@ -1,9 +1,9 @@
 import { nearest } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { isToolPattern, parseToolPattern, toolMatcher } from '../../services/contracts/tool-pattern.ts';
 import { inParallel } from '../../stack/client/in-parallel.ts';
 import type { ToolRef } from '../../stack/skills/skill-text.ts';
-import { oneLine } from '../output/width.ts';
 import { named, type Tenancy } from './platform.ts';
 import { fetchServers, fetchTools, type McpServer, type Tool } from './servers.ts';
 

@@ -1,9 +1,9 @@
 import { diff } from 'node:util';
+import { oneLine } from '../../services/contracts/one-line.ts';
 import type { Change } from '../../stack/apply/apply.ts';
 import type { Difference, Shown } from '../../stack/apply/plan-changes.ts';
 import type { LeftOut } from '../../stack/skills/skill-folder.ts';
 import type { Terminal } from './terminal.ts';
-import { oneLine } from './width.ts';
 
 const signs = { create: '+', update: '~', delete: '-', none: ' ' } as const;
 const colours = { create: 'green', update: 'yellow', delete: 'red', none: 'grey' } as const;

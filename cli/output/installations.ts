@@ -1,8 +1,8 @@
+import { oneLine } from '../../services/contracts/one-line.ts';
 import type { ListedInstallation } from '../../stack/operations/list-installations.ts';
 import type { KnownInstallation } from '../../stack/state/known-installations.ts';
 import { details, spare, table } from './table.ts';
 import type { Colour, Terminal } from './terminal.ts';
-import { oneLine } from './width.ts';
 
 const colours: Readonly<Record<ListedInstallation['state'], Colour>> = {
   running: 'green',

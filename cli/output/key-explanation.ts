@@ -5,11 +5,12 @@ import {
   groupGaps,
   whyOf,
 } from '../../services/contracts/explain-key.ts';
+import { oneLine } from '../../services/contracts/one-line.ts';
 import type { Explanation, Gap } from '../keys/explain-key.ts';
 import { disclosureWords } from '../keys/key-disclosure.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { hang, oneLine, wrapped } from './width.ts';
+import { hang, wrapped } from './width.ts';
 
 /** Skills of one role in the text; --json has all. */
 const skillsMax = 20;

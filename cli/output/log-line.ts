@@ -1,6 +1,7 @@
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { type LogLine, writerOf } from '../../stack/logs/read-logs.ts';
 import type { Colour, Terminal } from './terminal.ts';
-import { hang, oneLine } from './width.ts';
+import { hang } from './width.ts';
 
 const serviceColours: readonly Colour[] = ['cyan', 'magenta', 'blue', 'green'];
 const levelColours: Readonly<Record<string, Colour>> = { warn: 'yellow', error: 'red', debug: 'grey', trace: 'grey' };

@@ -1,10 +1,11 @@
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { shellWord } from '../../services/contracts/shell-word.ts';
 import type { McpServer, Tool } from '../objects/servers.ts';
 import { reasonsOf, shownStatus } from './reason.ts';
 import { details, facts, spare, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { ago, span } from './times-and-sizes.ts';
-import { cut, oneLine } from './width.ts';
+import { cut } from './width.ts';
 
 const statusColours = {
   Connected: 'green',

@@ -1,8 +1,8 @@
+import { oneLine } from '../../services/contracts/one-line.ts';
 import type { SkillDetails } from '../objects/skills.ts';
 import { briefly } from './reason.ts';
 import { facts, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { oneLine } from './width.ts';
 
 type ToolOfSkill = SkillDetails['tools'][number];
 type ToolState = keyof typeof toolStates;

@@ -1,4 +1,5 @@
-import { cut, hang, oneLine, type Page, seenWidth } from './width.ts';
+import { oneLine } from '../../services/contracts/one-line.ts';
+import { cut, hang, type Page, seenWidth } from './width.ts';
 
 /** The title of a column. A spare column is left out when the terminal is too narrow. */
 export type Column = string | { readonly title: string; readonly isSpare: true };

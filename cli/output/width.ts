@@ -1,13 +1,9 @@
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { inStyleOf, withoutStyle } from './style.ts';
 
 /** Counts the visible characters, not the style marks. */
 export function seenWidth(text: string): number {
   return [...withoutStyle(text)].length;
-}
-
-/** A foreign text on one line, so that its line breaks cannot imitate rows or messages of svc. */
-export function oneLine(text: string): string {
-  return text.replace(/\s*[\n\r\u2028\u2029]\s*/g, ' · ').replaceAll('\t', ' ');
 }
 
 /** Cuts a text that is too long and ends it with "…". The colour of the text stays. */

@@ -1,5 +1,5 @@
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { printable } from '../output/style.ts';
-import { oneLine } from '../output/width.ts';
 
 /** Asks a person for a secret, which the terminal never shows. A pasted secret often ends in spaces, which are left out. */
 export async function askSecret(question: string): Promise<string> {

@@ -1,5 +1,5 @@
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { printable } from '../output/style.ts';
-import { oneLine } from '../output/width.ts';
 
 /** Asks a person for a text on one line. */
 export async function askText(question: string): Promise<string> {

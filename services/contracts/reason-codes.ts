@@ -1,4 +1,4 @@
-// Codes of the reasons of MCP servers. They are apart from the parsers in bus/messages.ts, which a command would make in vain.
+// Codes of the reasons of MCP servers. Commands load them without the parsers of bus/messages.ts.
 
 /** An MCP server that is starting and has not failed before: callers should wait. */
 export const startingCode = 'starting';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isErrorCode, SvcError } from '../../services/contracts/errors.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
+import { oneLine } from '../../services/contracts/one-line.ts';
 import { graphqlPath } from '../../services/contracts/token.ts';
 import { isCode } from '../machine/is-code.ts';
 import { parseJson } from '../machine/parse-json.ts';
@@ -156,13 +157,9 @@ function answerOf<Result>(data: unknown): Result {
 const reason = z.object({ code: z.string(), hint: z.string() }).partial();
 
 function errorOf(message: string, { code, hint }: z.infer<typeof reason>): SvcError {
-  const told = hint === undefined ? {} : { hint: onOneLine(hint) };
-  return new SvcError(isErrorCode(code) ? code : 'internal', onOneLine(message), told);
-}
-
-/** The answer may quote texts of others, whose lines could imitate messages of svc. */
-function onOneLine(text: string): string {
-  return text.replace(/\s*[\n\r\u2028\u2029]\s*/g, ' ');
+  // The answer may quote texts of others.
+  const told = hint === undefined ? {} : { hint: oneLine(hint) };
+  return new SvcError(isErrorCode(code) ? code : 'internal', oneLine(message), told);
 }
 
 const answer = z.object({

@@ -1,4 +1,5 @@
 import * as Args from '@oclif/core/args';
+import { oneLine } from '../../../services/contracts/one-line.ts';
 import { shellWord } from '../../../services/contracts/shell-word.ts';
 import { refsOfRules } from '../../../stack/apply/plan-changes.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
@@ -6,7 +7,6 @@ import { tenancyOf } from '../../objects/platform.ts';
 import { getRole, type RoleDetails } from '../../objects/roles.ts';
 import { facts } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { oneLine } from '../../output/width.ts';
 
 export default class RoleShow extends SvcCommand {
   static override summary = 'Show one role: its skills, its tool rules, and the keys that are limited to it.';

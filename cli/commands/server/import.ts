@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { clients } from '../../../services/contracts/clients/clients.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { oneLine } from '../../../services/contracts/one-line.ts';
 import { status } from '../../../stack/operations/status.ts';
 import { isInContainers } from '../../../stack/state/containers-record.ts';
 import { AlreadyReported, environment, SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
@@ -23,7 +24,6 @@ import { type FoundServer, serversOfClient, serversOfFile } from '../../import/s
 import { installationOf, type Tenancy, tenancyOf } from '../../objects/platform.ts';
 import { fetchRuntimes, runtimeNamed } from '../../objects/runtimes.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { oneLine } from '../../output/width.ts';
 import { readSettings } from '../../typed/settings-file.ts';
 
 const readable = clients.flatMap((client) => (client.kind === 'file' ? [client.name] : []));

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { oneLine } from '../../../services/contracts/one-line.ts';
 import { interruption, SvcCommand, workspaceFlag } from '../../command.ts';
 import { getPresent } from '../../launch/await-server.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 import { getServer } from '../../objects/servers.ts';
-import { oneLine } from '../../output/width.ts';
 
 const pollMs = 1000;
 

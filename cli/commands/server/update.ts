@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { oneLine } from '../../../services/contracts/one-line.ts';
 import {
   changedSettingsQuery,
   type LaunchInput,
@@ -17,7 +18,6 @@ import { installationOf, type Tenancy, tenancyOf } from '../../objects/platform.
 import { fetchTools, getStoredServer, type McpServer } from '../../objects/servers.ts';
 import { launchLine } from '../../output/server.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { oneLine } from '../../output/width.ts';
 
 export default class ServerUpdate extends SvcCommand {
   static override summary = 'Change an MCP server and wait until it is Connected again.';

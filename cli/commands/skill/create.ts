@@ -1,12 +1,12 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { oneLine } from '../../../services/contracts/one-line.ts';
 import { createSkillMutation } from '../../../stack/client/generated/operations.ts';
 import { allowMissingFlag, SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 import { getSkill } from '../../objects/skills.ts';
 import { checkToolRefs, parseToolRef } from '../../objects/tool-refs.ts';
 import { briefly } from '../../output/reason.ts';
-import { oneLine } from '../../output/width.ts';
 import { readInstructions } from '../../typed/instructions.ts';
 
 export default class SkillCreate extends SvcCommand {

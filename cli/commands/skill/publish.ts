@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { oneLine } from '../../../services/contracts/one-line.ts';
 import { inParallel } from '../../../stack/client/in-parallel.ts';
 import { repeatedFlag, SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { agreeToRemoval } from '../../consent.ts';
@@ -9,7 +10,6 @@ import { type Tenancy, tenancyOf } from '../../objects/platform.ts';
 import { getRole } from '../../objects/roles.ts';
 import { getSkillParts, type SkillParts } from '../../objects/skills.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { oneLine } from '../../output/width.ts';
 
 export default class SkillPublish extends SvcCommand {
   static override summary = 'Let agents use a skill: put it into a role. With --draft, take it out of all roles.';

@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { isObject } from '../../../services/contracts/is-object.ts';
+import { oneLine } from '../../../services/contracts/one-line.ts';
 import { parseJson } from '../../../stack/machine/parse-json.ts';
 import { connectAgent } from '../../agent.ts';
 import { AlreadyReported, environment, interruption, SvcCommand, workspaceFlag } from '../../command.ts';
@@ -9,7 +10,6 @@ import { readKey } from '../../keys-test/key-source.ts';
 import { remoteMcpOf, tenancyOf } from '../../objects/platform.ts';
 import { getTool } from '../../objects/tools.ts';
 import { contentText } from '../../output/tool-result.ts';
-import { oneLine } from '../../output/width.ts';
 import { readInput } from '../../typed/input.ts';
 
 export default class ToolCall extends SvcCommand {
