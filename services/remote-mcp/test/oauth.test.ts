@@ -741,6 +741,32 @@ describe('a program with a key', () => {
     expect((await introspect({ ...own, token })).status).toBe(401);
   });
 
+  test('no body that is large, or whose length is unknown, is read for an answer', async () => {
+    const send = (body: BodyInit, more: object = {}) =>
+      fetch(`${platform.backendUrl}/connect/introspect`, { method: 'POST', body, ...more });
+    expect((await send(`token=${'x'.repeat(1024 * 1024)}`)).status).toBe(413);
+    const endless = new ReadableStream({ pull: (controller) => controller.enqueue(Buffer.from('token=x&')) });
+    expect((await send(endless, { duplex: 'half' })).status).toBe(400);
+  });
+
+  test('a flood of its requests is stopped, whichever they are', async () => {
+    const flooded = await startPublicPlatform();
+    const send = (path: string) =>
+      fetch(`${flooded.backendUrl}/connect/${path}`, {
+        ...{
+          method: 'POST',
+          body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'x', token: 'x' }),
+        },
+      });
+    const statuses: number[] = [];
+    for (let i = 0; i < 300; i++) {
+      for (const path of ['token', 'introspect']) statuses.push((await send(path)).status);
+    }
+    expect(new Set(statuses)).toEqual(new Set([401]));
+    for (const path of ['token', 'introspect']) expect((await send(path)).status).toBe(429);
+    await flooded.stop();
+  });
+
   test('no registration gives a client a secret or this grant', async () => {
     const asked = { grant_types: ['client_credentials'], token_endpoint_auth_method: 'client_secret_post' };
     const { status, body } = await register(platform.backendUrl, { redirect_uris: [redirectUri], ...asked });
