@@ -33,5 +33,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000,
     allowOnly: false,
+    // The end of the run shows messages alone, so that each says what came in place of what was expected.
+    chaiConfig: { truncateThreshold: 400 },
   },
 });

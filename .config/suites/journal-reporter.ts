@@ -51,7 +51,7 @@ function noteOf(result: TestResult): string | null {
   return error === undefined ? null : error.message.replaceAll(/\s+/g, ' ').slice(0, reasonMaxLength);
 }
 
-const reasonMaxLength = 500;
+const reasonMaxLength = 1000;
 
 function firstLine(error: { readonly message: string }): string {
   return error.message.split('\n', 1)[0] ?? '';
