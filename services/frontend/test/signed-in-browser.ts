@@ -121,26 +121,11 @@ async function newContext(browser: Chromium, complaints: string[], look: Look = 
   const { width = 1440, colorScheme = 'light', ...rest } = look;
   const made = await browser.newContext({ ...rest, colorScheme, viewport: { width, height: 900 } });
   made.setDefaultTimeout(patience.timeout);
-  made.on('page', loadAgainOnNewNetworks);
   made.on('weberror', (error) => complaints.push(String(error.error())));
   made.on('console', (message) => {
     if (/Content Security Policy/.test(message.text())) complaints.push(message.text());
   });
   return made;
-}
-
-/** Chromium ends a load while a network of the machine comes or goes, as those of Docker's suites do. */
-function loadAgainOnNewNetworks(made: Page): void {
-  const goto = made.goto.bind(made);
-  made.goto = async (...where) => {
-    for (;;) {
-      try {
-        return await goto(...where);
-      } catch (thrown) {
-        if (!/ERR_NETWORK_CHANGED|chrome-error:/.test(String(thrown))) throw thrown;
-      }
-    }
-  };
 }
 
 /** What axe finds on a page, after its animations: in the middle of one, colours are paler. */
