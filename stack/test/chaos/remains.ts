@@ -4,7 +4,7 @@ import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transp
 import { z } from 'zod';
 import { busSeedsOf, secretFilesOf } from '../../secrets/secrets.ts';
 import { eventually, residentBytes } from '../bench/processes.ts';
-import { descriptorsOf } from '../running-processes.ts';
+import { descriptorsOf, runningProcesses } from '../running-processes.ts';
 import type { ChaosPlatform } from './chaos-platform.ts';
 import type { Remove } from './engine-in-hand.ts';
 
@@ -49,6 +49,12 @@ export async function holdingOf({ engine }: ChaosPlatform): Promise<Holding> {
     connections: nodes.reduce((total, node) => total + node.connections, 0),
     subscriptions: nodes.reduce((total, node) => total + node.subscriptions, 0),
   };
+}
+
+/** The command lines of its processes. */
+export async function commandsOf({ engine }: ChaosPlatform): Promise<readonly string[]> {
+  const own = new Set(await engine.processes());
+  return runningProcesses().flatMap(({ pid, command }) => (own.has(pid) ? [command.trim().replaceAll('\n', ' ')] : []));
 }
 
 /** Describes the resources that exceed their limits. */
