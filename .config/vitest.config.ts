@@ -33,7 +33,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000,
     allowOnly: false,
-    // The end of the run shows messages alone, so that each says what came in place of what was expected.
+    // A run ends with the messages of the failed tests. Short ones would leave out the wrong value.
     chaiConfig: { truncateThreshold: 400 },
   },
 });

@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { findProviderRefusal, type ProviderRefusal } from '../../contracts/provider-refusal.ts';
+import { FailedPage } from './failed-page.tsx';
 import { Frame } from './frame.tsx';
 import { oauthCallbackPath } from './oauth-answer.ts';
 import { readSkillSearch, readSkillsSearch } from './skill-search.ts';
@@ -227,6 +228,7 @@ export const router = createRouter({
     ]),
   ]),
   defaultPreload: 'intent',
+  defaultErrorComponent: FailedPage,
   scrollRestoration: true,
   // A place sees only what its validateSearch returned.
   search: { strict: true },

@@ -61,6 +61,20 @@ describe.skipIf(!hasChromium)('MCP servers in Chromium', () => {
     expect(browser.complaints).toEqual([]);
   });
 
+  test('a form that cannot be loaded says so in its place, and opens once it can', async () => {
+    const code = /\/assets\/add-mcp-server-/;
+    await page.route(code, (route) => route.abort());
+    await page.goto(`${await browser.places()}/settings/mcp-servers`);
+    await page.getByRole('button', { name: 'Add MCP server' }).first().click();
+    const failure = page.getByRole('main').getByRole('alert');
+    await failure.getByText('A part of this page could not be loaded.').waitFor();
+    await page.getByRole('navigation').first().waitFor();
+    await page.unroute(code);
+    await failure.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('dialog', { name: 'Add MCP server' }).waitFor();
+    await page.keyboard.press('Escape');
+  });
+
   test('one that fails says why and when it is tried again, and is repaired, stopped and started in its panel', async () => {
     const script = "console.error('no such luck'); process.exit(1)";
     const launch = { command: process.execPath, args: ['-e', script], env: { KEY: 'of-great-worth' } };
