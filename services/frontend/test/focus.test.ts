@@ -156,7 +156,7 @@ describe.skipIf(!hasChromium)('the focus', () => {
       await page.getByLabel('Name', { exact: true }).fill(name);
       await page.keyboard.press('Enter');
       await page.getByRole('status').getByText(name).waitFor();
-      // The page is as long as it will be once it knows the owners.
+      // The page grows until it knows the owners.
       await page.getByText('You are the only owner').waitFor();
       await page.getByRole('button', { name: 'Copy' }).last().focus();
       for (const edge of ['below', 'above']) {

@@ -384,7 +384,7 @@ onEachTopology(
     test('an MCP server that quotes its token in a refusal makes it visible to nobody', async () => {
       const begun = await addAttack('quoting');
       expect(await finish(answerTo(await begin(begun)))).toBe('connected');
-      // The answer is in the log of the runtime once it was read.
+      // The runtime logs the refusal when it has read it.
       let seen = '';
       await until(async () => {
         seen = await seenBy(begun);

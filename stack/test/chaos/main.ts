@@ -60,7 +60,7 @@ async function run(): Promise<void> {
   }
   await pause(restMs);
   let after: Holding = await holdingOf(platform);
-  // A leak stays. A check that runs inside a container ends a moment later, and on a busy machine the next one runs then.
+  // A leak stays. A check that runs inside a container ends, and another may run at the next look.
   for (let looked = 1; leaks(before, after).length > 0 && looked < looksMax; looked++) {
     await pause(restMs);
     after = await holdingOf(platform);

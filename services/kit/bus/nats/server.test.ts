@@ -86,13 +86,13 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const server = await startServer();
     const other = name === 'issuer' ? createAccount() : createUser();
     const seeds = { ...server.seeds, [name]: seedOf(other) };
-    const isRefused = () =>
+    const expectRefusal = () =>
       expect(openBackend(server, { seeds })).rejects.toMatchObject({
         code: 'unauthenticated',
         hint: expect.stringContaining(`BUS_${name.toUpperCase()}_SEED`),
       });
     // On a busy machine, NATS may leave a refused connection without an answer. A backend then starts again.
-    await vi.waitFor(isRefused, soon);
+    await vi.waitFor(expectRefusal, soon);
     await openBackend(server);
   });
 
